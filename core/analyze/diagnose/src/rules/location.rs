@@ -74,7 +74,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> {
     let [direction] = *rise.phase.kind.loads() else { return Vec::new() };
     let delay_s = delay_of_flows(view, direction, rise).filter(|delay_s| *delay_s >= REPORTED_INCREASE_S);
-    let Some(delay_s) = delay_s else { return Vec::new() };
+    let Some(delay_s) = delay_s.filter(|_| last_change(path, rise) == 0) else { return Vec::new() };
     let queue = Queue { direction, delay_s, added: Added::constant(rise, delay_s) };
     let mut points = points_in_flow(view, path, rise, &queue);
     // The probes are in one of the flows, whose queue may be shorter or longer than the median one.
@@ -157,11 +157,11 @@ fn locate(
     rise: &Rise<'_>,
     direction: Direction,
 ) -> Result<Vec<Finding>, LocationProblem> {
-    let end_ns = rise.phase.end_ns;
-    if path.changes_ns.iter().any(|at| *at < end_ns) {
+    let changed_ns = last_change(path, rise);
+    if changed_ns >= rise.phase.start_ns {
         return Err(LocationProblem::PathChanged);
     }
-    let added = Added::new(view, rise).ok_or(LocationProblem::SilentHops)?;
+    let added = Added::new(view, rise, changed_ns).ok_or(LocationProblem::SilentHops)?;
     let queue = Queue { direction, delay_s: rise.p50(), added };
     let all = points(view, path, rise, &queue);
     let problem = if all.is_empty() && !is_direct(path) {
@@ -180,6 +180,11 @@ fn locate(
         return Err(problem);
     }
     enclose(view, path, rise, &queue, in_flow)
+}
+
+/// When the path changed last before the end of the phase; 0 if it did not.
+fn last_change(path: &Path, rise: &Rise<'_>) -> u64 {
+    path.changes_ns.iter().copied().filter(|at| *at < rise.phase.end_ns).max().unwrap_or(0)
 }
 
 /// Without a router, the queue is between this host and the server.
@@ -268,27 +273,33 @@ fn is_shared(view: &View<'_>, path: &Path, rise: &Rise<'_>, added: &Added, point
 struct Added {
     values: Vec<(u64, f64)>,
     least_s: f64,
+    /// When the path changed last before.
+    changed_ns: u64,
 }
 
 impl Added {
-    fn new(view: &View<'_>, rise: &Rise<'_>) -> Option<Self> {
+    fn new(view: &View<'_>, rise: &Rise<'_>, changed_ns: u64) -> Option<Self> {
         let observed = view.source?.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
         let values = observed.map(|(at, value)| (at, value - rise.idle.p50.value)).collect();
-        Some(Added { values, least_s: (HIGH * rise.height()).max(HIGH_S) })
+        Some(Added { values, least_s: (HIGH * rise.height()).max(HIGH_S), changed_ns })
     }
     /// The same delay during the whole phase.
     fn constant(rise: &Rise<'_>, delay_s: f64) -> Self {
         let times = (rise.phase.start_ns..=rise.phase.end_ns).step_by(NEAR_NS as usize / 2);
-        Added { values: times.map(|at| (at, delay_s)).collect(), least_s: 0.0 }
+        Added { values: times.map(|at| (at, delay_s)).collect(), least_s: 0.0, changed_ns: 0 }
     }
     /// The delay at a time, if the queue was high.
     fn at(&self, at_ns: u64) -> Option<f64> {
+        self.known_at(at_ns).filter(|added| *added >= self.least_s)
+    }
+    /// The delay at a time, if probes near it show it.
+    fn known_at(&self, at_ns: u64) -> Option<f64> {
         let next = self.values.partition_point(|(at, _)| *at < at_ns);
         let (after, before) = (self.values.get(next)?, self.values.get(next.checked_sub(1)?)?);
         let apart = after.0 - before.0;
         let part = (at_ns - before.0) as f64 / apart.max(1) as f64;
         let added = before.1 + part * (after.1 - before.1);
-        (apart <= NEAR_NS && added >= self.least_s).then_some(added)
+        (apart <= NEAR_NS).then_some(added)
     }
 }
 
@@ -340,7 +351,7 @@ fn point_in_flow<'a>(
 /// Delays of a hop above those without load, relative to the delay of the path at the same time.
 fn shares(view: &View<'_>, rise: &Rise<'_>, added: &Added, key: &SeriesKey) -> Option<Vec<f64>> {
     let series = view.run.series(key)?;
-    let base_s = base(view, series, key)?;
+    let base_s = if added.changed_ns == 0 { base(view, series, key) } else { base_since(view, added, key) }?;
     let steady =
         Span { start_ns: rise.start_up.map_or(rise.phase.start_ns, |s| s.end_ns), ..Span::of(rise.phase) };
     let (start, end) = (Time::from_nanos(steady.start_ns), Time::from_nanos(steady.end_ns));
@@ -365,6 +376,19 @@ fn base(view: &View<'_>, series: &Series, key: &SeriesKey) -> Option<f64> {
         metric => middle(metric),
     }
     .or_else(|| crate::latency::shortest(series))
+}
+
+/// Shortest delay of a hop without load and without a queue, since the path changed. Of probes in a
+/// flow there is none.
+fn base_since(view: &View<'_>, added: &Added, key: &SeriesKey) -> Option<f64> {
+    let is_loaded = |at_ns: u64| {
+        let mut loaded = view.run.phases.iter().filter(|phase| phase.kind.is_loaded());
+        loaded.any(|phase| (phase.start_ns..phase.end_ns).contains(&at_ns))
+    };
+    let is_empty = |at_ns| added.known_at(at_ns).is_some_and(|added_s| added_s < HIGH_S);
+    let all = view.run.series(key)?.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
+    let quiet = all.filter(|(at_ns, _)| *at_ns >= added.changed_ns && !is_loaded(*at_ns) && is_empty(*at_ns));
+    quiet.map(|(_, delay_s)| delay_s).min_by(f64::total_cmp)
 }
 
 fn is_steady(shares: &[f64]) -> bool {

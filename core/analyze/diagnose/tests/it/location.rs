@@ -302,6 +302,37 @@ fn a_path_that_changes_is_not_compared() {
     assert_eq!(one(&run, Direction::Down).near_hop, 2);
 }
 
+/// Hop 2 is farther away after the change, by much of the delay of the queue.
+#[test]
+fn after_a_change_of_the_path_hops_have_other_delays_without_load() {
+    let mut run = run(&BLOATED, &at_link(2));
+    let down = run.phases.iter().find(|p| p.kind == PhaseKind::Down).unwrap().clone();
+    for metric in [Metric::HopRtt, Metric::HopEcho] {
+        let series = run.series.iter_mut().find(|series| series.key == key(metric, 2)).unwrap();
+        let later = (0..series.values.len()).filter(|n| series.at_ns[*n] >= down.end_ns);
+        later.for_each(|n| series.values[n] += 0.3);
+    }
+    assert_eq!(queues(&run, Direction::Up).len(), 2, "an unknown change looks like a queue");
+    run.path.as_mut().unwrap().changes_ns = vec![down.end_ns - 1];
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (2, 3));
+    // Nothing was measured without load since then.
+    run.phases.retain(|phase| phase.kind != PhaseKind::Drain);
+    let loaded: Vec<_> = run.phases.iter().filter(|p| p.kind.is_loaded()).map(Span::of).collect();
+    for series in run.series.iter_mut().filter(|series| series.key.scope.is_some()) {
+        let is_kept = |o: &Observation| {
+            let at_ns = o.at.as_nanos();
+            at_ns < down.end_ns || loaded.iter().any(|span| (span.start_ns..span.end_ns).contains(&at_ns))
+        };
+        let kept = series.iter().filter(is_kept);
+        *series = kept.fold(Series::new(series.key.clone()), |mut all, observation| {
+            all.push(observation);
+            all
+        });
+    }
+    assert_eq!(queues(&run, Direction::Up), []);
+}
+
 #[test]
 fn the_place_is_that_of_a_household() {
     let place = |change: &dyn Fn(&mut Run), link| {
