@@ -4,8 +4,8 @@ one or two of their interfaces, and the default limits of ICMP errors (icmp_rate
 
 For each path, `fathom test` runs over it, and its findings are compared with where the queues are.
 A claim is right if it has the right direction and its two hops enclose the queue; the table says
-how many of the hops it leaves open. The sizes of buffers that TCP filled are compared with the limits of tbf.
-Needs root, iproute2 and nftables.
+how many of the hops it leaves open. The sizes of buffers that TCP filled are compared with the
+limits of tbf. Needs root, iproute2 and nftables.
 
 Usage: bench/paths.py [--fathom target/release/fathom] [--seed 1] [--paths 60] [--only KIND] [--jobs 2]
 """

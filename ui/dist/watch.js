@@ -1108,10 +1108,8 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 	view;
 	loads = [];
 	asked = "";
-	cell = {
-		column: 0,
-		row: 0
-	};
+	loading = new AbortController();
+	cell;
 	constructor(t) {
 		this.addressOf = t;
 		let n = e("div", { class: "scroll" }, this.canvas);
@@ -1122,7 +1120,7 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 		n.sort((e, t) => (rt(e.probe) ?? 0) - (rt(t.probe) ?? 0)), this.hops = n.map(({ series: e, probe: t }) => ({
 			series: e,
 			name: t
-		})), this.element.hidden = n.length === 0, this.canvas.setAttribute("aria-label", `${e}: queueing delay of each hop over time. The arrow keys move between hops and times and announce their values.`), this.asked = "", this.rows = [];
+		})), this.element.hidden = n.length === 0, this.canvas.setAttribute("aria-label", `${e}: queueing delay of each hop over time. The arrow keys move between hops and times and announce their values.`), this.asked = "", this.loading.abort(), this.rows = [], this.cell = void 0;
 	}
 	around(e, t) {
 		if (this.loads = t.filter((e) => e.report !== null && e.until_s !== null), this.hops.length === 0) return;
@@ -1131,21 +1129,19 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 			to: Math.ceil(e.to / r) * r
 		}, a = `${this.hops.map((e) => e.series).join()} ${i.from} ${i.to}`;
 		if (a === this.asked) return this.draw();
-		this.asked = a, this.load(i, a);
+		this.asked = a, this.loading.abort(), this.loading = new AbortController(), this.load(i, this.loading.signal);
 	}
 	async load(e, t) {
 		try {
-			let { signal: n } = new AbortController(), r = await Promise.all(this.hops.map((t) => v.smoke(t.series, e.from, e.to, H, n)));
-			if (t !== this.asked) return;
-			this.rows = at(r);
+			let n = await Promise.all(this.hops.map((n) => v.smoke(n.series, e.from, e.to, H, t)));
+			if (t.aborted) return;
+			this.rows = at(n);
 		} catch (e) {
+			if (t.aborted) return;
 			this.asked = "", this.told.textContent = e instanceof Error ? e.message : String(e);
 			return;
 		}
-		this.view = e, this.cell = {
-			column: Math.min(this.cell.column, 199),
-			row: Math.min(this.cell.row, this.hops.length - 1)
-		}, this.told.textContent === "" && (this.told.textContent = "Point at a hop for its values."), this.draw();
+		this.view = e, this.tell(), this.draw();
 	}
 	draw() {
 		let e = this.canvas.getContext("2d"), t = this.element.clientWidth - 36;
@@ -1153,7 +1149,7 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 		let n = V + this.rows.length * z + ct, r = Math.min(devicePixelRatio, 2);
 		[this.canvas.width, this.canvas.height] = [Math.round(t * r), Math.round(n * r)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${n}px`], e.setTransform(r, 0, 0, r, 0, 0);
 		let i = (t - B) / H, a = (e) => Math.round(B + e * i);
-		this.rows.forEach((t, n) => t.forEach((t, r) => dt(e, t, a(r), V + n * z, a(r + 1) - a(r)))), this.labels(e), this.times(e, this.view, t, n), document.activeElement === this.canvas && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(B + this.cell.column * i - 1, V + this.cell.row * z, i + 2, 17));
+		this.rows.forEach((t, n) => t.forEach((t, r) => dt(e, t, a(r), V + n * z, a(r + 1) - a(r)))), this.labels(e), this.times(e, this.view, t, n), document.activeElement === this.canvas && this.cell && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(B + this.cell.column * i - 1, V + this.cell.row * z, i + 2, 17));
 	}
 	labels(e) {
 		e.font = `12px ${E}`, e.fillStyle = C("ink"), e.textBaseline = "middle", e.textAlign = "left", this.hops.forEach((t, n) => e.fillText(this.label(t), 0, V + n * z + z / 2, 164));
@@ -1187,15 +1183,21 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 		}[e.key];
 		if (!t || this.rows.length === 0) return;
 		e.preventDefault();
-		let n = (e, t) => Math.min(Math.max(e, 0), t - 1);
+		let n = (e, t) => Math.min(Math.max(e, 0), t - 1), { column: r, row: i } = this.cell ?? {
+			column: 0,
+			row: 0
+		};
 		this.cell = {
-			column: n(this.cell.column + t[0], H),
-			row: n(this.cell.row + t[1], this.rows.length)
+			column: n(r + t[0], H),
+			row: n(i + t[1], this.rows.length)
 		}, this.tell(), this.draw();
 	}
 	tell() {
-		let e = this.rows[this.cell.row]?.[this.cell.column];
-		if (!this.view || !e) return;
+		let e = this.cell && this.rows[this.cell.row]?.[this.cell.column];
+		if (!this.view || !this.cell || !e) {
+			this.told.textContent = "Point at a hop for its values.";
+			return;
+		}
 		let t = (this.view.to - this.view.from) / H, n = e.kind === "delay" ? `median ${T(e.median, "seconds")}, queueing delay ${T(e.added, "seconds")}` : {
 			none: "no data",
 			lost: "no reply",

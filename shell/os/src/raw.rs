@@ -62,7 +62,7 @@ impl FlowSockets {
             acknowledgments.bind(&SocketAddr::new(host, 0).into())?;
         }
         acknowledgments.connect(&to.into())?;
-        let own = acknowledgments.local_addr()?.as_socket().map_or(peer, |address| address.ip());
+        let own = acknowledgments.local_addr()?.as_socket().ok_or(io::ErrorKind::AddrNotAvailable)?.ip();
         let errors = open(if is_ipv6 { Protocol::ICMPV6 } else { Protocol::ICMPV4 })?;
         errors.attach_filter(&if is_ipv6 { EXPIRED_TCP_V6 } else { EXPIRED_TCP_V4 })?;
         enable(errors.as_fd(), Stamping::Arrivals)?;

@@ -40,10 +40,7 @@ impl NamespaceRow {
         }
         // A device drops packets until the kernel has handled its carrier, later on a busy machine.
         for (at, device) in [(n, "right"), (n + 1, "left")] {
-            self.sh(
-                at,
-                &format!("until ip link show dev {device} | grep -q 'state UP'; do sleep 0.01; done"),
-            );
+            self.sh(at, &format!("for n in $(seq 500); do ip link show dev {device} | grep -q 'state UP' && exit; sleep 0.01; done; exit 1"));
         }
         for other in n + 1..count - 1 {
             self.sh(n, &format!("ip route add 10.8.{other}.0/24 via 10.8.{n}.2; ip -6 route add fd08:{other}::/64 via fd08:{n}::2"));

@@ -39,7 +39,9 @@ export class PathChart {
   private view: View | undefined;
   private loads: readonly WatchEvent[] = [];
   private asked = "";
-  private cell = { column: 0, row: 0 };
+  private loading = new AbortController();
+  /** The cell that the reader chose, if any. */
+  private cell: { column: number; row: number } | undefined;
 
   /** `addressOf` gives the address of the router of a series, if it is known. */
   constructor(private readonly addressOf: (series: number) => string) {
@@ -58,7 +60,9 @@ export class PathChart {
     this.element.hidden = hops.length === 0;
     this.canvas.setAttribute("aria-label", `${target}: queueing delay of each hop over time. The arrow keys move between hops and times and announce their values.`);
     this.asked = "";
+    this.loading.abort();
     this.rows = [];
+    this.cell = undefined;
   }
 
   /** Loads the period, and marks speed tests in it. */
@@ -72,23 +76,24 @@ export class PathChart {
     const asked = `${this.hops.map((hop) => hop.series).join()} ${rounded.from} ${rounded.to}`;
     if (asked === this.asked) return this.draw();
     this.asked = asked;
-    void this.load(rounded, asked);
+    this.loading.abort();
+    this.loading = new AbortController();
+    void this.load(rounded, this.loading.signal);
   }
 
-  private async load(view: View, asked: string): Promise<void> {
+  private async load(view: View, signal: AbortSignal): Promise<void> {
     try {
-      const { signal } = new AbortController();
       const columns = await Promise.all(this.hops.map((hop) => api.smoke(hop.series, view.from, view.to, COLUMNS, signal)));
-      if (asked !== this.asked) return;
+      if (signal.aborted) return;
       this.rows = hopCells(columns);
     } catch (error) {
+      if (signal.aborted) return;
       this.asked = "";
       this.told.textContent = error instanceof Error ? error.message : String(error);
       return;
     }
     this.view = view;
-    this.cell = { column: Math.min(this.cell.column, COLUMNS - 1), row: Math.min(this.cell.row, this.hops.length - 1) };
-    if (this.told.textContent === "") this.told.textContent = "Point at a hop for its values.";
+    this.tell();
     this.draw();
   }
 
@@ -107,7 +112,7 @@ export class PathChart {
     this.rows.forEach((cells, row) => cells.forEach((cell, column) => paint(context, cell, left(column), TOP + row * ROW, left(column + 1) - left(column))));
     this.labels(context);
     this.times(context, this.view, width, height);
-    if (document.activeElement !== this.canvas) return;
+    if (document.activeElement !== this.canvas || !this.cell) return;
     context.strokeStyle = colours("ink");
     context.lineWidth = 2;
     context.strokeRect(LEFT + this.cell.column * step - 1, TOP + this.cell.row * ROW, step + 2, ROW - 1);
@@ -156,14 +161,18 @@ export class PathChart {
     if (!move || this.rows.length === 0) return;
     event.preventDefault();
     const within = (value: number, count: number): number => Math.min(Math.max(value, 0), count - 1);
-    this.cell = { column: within(this.cell.column + move[0], COLUMNS), row: within(this.cell.row + move[1], this.rows.length) };
+    const { column, row } = this.cell ?? { column: 0, row: 0 };
+    this.cell = { column: within(column + move[0], COLUMNS), row: within(row + move[1], this.rows.length) };
     this.tell();
     this.draw();
   }
 
   private tell(): void {
-    const cell = this.rows[this.cell.row]?.[this.cell.column];
-    if (!this.view || !cell) return;
+    const cell = this.cell && this.rows[this.cell.row]?.[this.cell.column];
+    if (!this.view || !this.cell || !cell) {
+      this.told.textContent = "Point at a hop for its values.";
+      return;
+    }
     const width = (this.view.to - this.view.from) / COLUMNS;
     const texts: Record<HopCell["kind"], string> = { none: "no data", lost: "no reply", delay: "" };
     const text = cell.kind === "delay" ? `median ${quantity(cell.median, "seconds")}, queueing delay ${quantity(cell.added, "seconds")}` : texts[cell.kind];

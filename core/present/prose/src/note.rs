@@ -46,7 +46,7 @@ pub fn note(note: &Note) -> String {
             format!("Packets of {} bytes were lost: the path has a smaller MTU.", thousands(*ip_bytes as f64))
         }
         Note::QueueNotEmpty { phase, waited_s } => format!(
-            "The phase \"{}\" is not judged: it started while the line was busy ({} waited).",
+            "The phase \"{}\" is not judged: it started while the line was busy (after {}).",
             phase.name(),
             seconds(*waited_s)
         ),

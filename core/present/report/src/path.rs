@@ -13,8 +13,7 @@ use fathom_units::Direction;
 pub(crate) const HOP_LEGEND: &str = "path: median delays; replies: of a hop, to probes that expire there, which routers limit to one a second";
 
 /// What the table of the way back shows.
-pub(crate) const RETURN_LEGEND: &str =
-    "back: from the server to this computer, by probes in the flow of the download";
+pub(crate) const RETURN_LEGEND: &str = "back: from the server to this computer, by probes in the flow of the download, or without one in the control connection";
 
 /// What the driver knew of this host's Wi-Fi, if that is the first link.
 pub(crate) fn wifi_line(run: &Run) -> Option<String> {

@@ -169,7 +169,7 @@ fn cost(config: &TestConfig) -> String {
     let limit =
         limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in total"));
     let text = |amount: Bytes| fathom_text::bytes(amount.get() as f64);
-    let bursts = config.burst_bytes.map(|bytes| format!(", and {} in bursts", text(bytes)));
+    let bursts = config.burst_bytes.map(|bytes| format!(", and {} each way in bursts", text(bytes)));
     format!(
         "fathom test: transfers at most {} up and {} down per Mbit/s of the line{} ({limit}; Ctrl-C stops)",
         text(each.up),

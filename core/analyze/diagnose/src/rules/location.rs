@@ -74,7 +74,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> {
     let [direction] = *rise.phase.kind.loads() else { return Vec::new() };
     let delay_s = delay_of_flows(view, direction, rise).filter(|delay_s| *delay_s >= REPORTED_INCREASE_S);
-    let Some(delay_s) = delay_s.filter(|_| last_change(path, rise) == 0) else { return Vec::new() };
+    let Some(delay_s) = delay_s.filter(|_| last_change(path, rise).is_none()) else { return Vec::new() };
     let queue = Queue { direction, delay_s, added: Added::constant(rise, delay_s) };
     let mut points = points_in_flow(view, path, rise, &queue);
     // The probes are in one of the flows, whose queue may be shorter or longer than the median one.
@@ -107,7 +107,7 @@ fn acknowledgments_may_wait(view: &View<'_>, direction: Direction) -> bool {
     view.rises().find_map(has_queue).unwrap_or(true)
 }
 
-const fn place(finding: &Finding) -> Option<&QueueLocation> {
+const fn location_of(finding: &Finding) -> Option<&QueueLocation> {
     match &finding.conclusion {
         Conclusion::QueueLocation(location) => Some(location),
         _ => None,
@@ -116,15 +116,15 @@ const fn place(finding: &Finding) -> Option<&QueueLocation> {
 
 /// Whether both are places in one direction with a link in common.
 fn has_common_link(one: &Finding, other: &Finding) -> bool {
-    let places = place(one).zip(place(other)).filter(|_| one.direction == other.direction);
+    let places = location_of(one).zip(location_of(other)).filter(|_| one.direction == other.direction);
     places.is_some_and(|(a, b)| a.near_hop < b.far_hop && b.near_hop < a.far_hop)
 }
 
 /// One queue that two phases show: the narrower place, with the delay of the load in its direction.
 fn merged(one: Finding, other: Finding) -> Finding {
-    let links = |finding: &Finding| place(finding).map(|place| place.far_hop - place.near_hop);
+    let links = |finding: &Finding| location_of(finding).map(|location| location.far_hop - location.near_hop);
     let (narrow, wide) = if links(&other) < links(&one) { (other, one) } else { (one, other) };
-    match (&narrow.conclusion, place(&wide)) {
+    match (&narrow.conclusion, location_of(&wide)) {
         (Conclusion::QueueLocation(here), Some(there)) if is_loaded(&wide, there) => {
             let QueueLocation { phase, delay_s, delay_ratio, .. } = *there;
             let location = QueueLocation { phase, delay_s, delay_ratio, ..here.clone() };
@@ -158,7 +158,7 @@ fn locate(
     direction: Direction,
 ) -> Result<Vec<Finding>, LocationProblem> {
     let changed_ns = last_change(path, rise);
-    if changed_ns >= rise.phase.start_ns {
+    if changed_ns.is_some_and(|at| at >= rise.phase.start_ns) {
         return Err(LocationProblem::PathChanged);
     }
     let added = Added::new(view, rise, changed_ns).ok_or(LocationProblem::SilentHops)?;
@@ -182,9 +182,9 @@ fn locate(
     enclose(view, path, rise, &queue, in_flow)
 }
 
-/// When the path changed last before the end of the phase; 0 if it did not.
-fn last_change(path: &Path, rise: &Rise<'_>) -> u64 {
-    path.changes_ns.iter().copied().filter(|at| *at < rise.phase.end_ns).max().unwrap_or(0)
+/// When the path changed last before the end of the phase, if it did.
+fn last_change(path: &Path, rise: &Rise<'_>) -> Option<u64> {
+    path.changes_ns.iter().copied().filter(|at| *at < rise.phase.end_ns).max()
 }
 
 /// Without a router, the queue is between this host and the server.
@@ -273,12 +273,12 @@ fn is_shared(view: &View<'_>, path: &Path, rise: &Rise<'_>, added: &Added, point
 struct Added {
     values: Vec<(u64, f64)>,
     least_s: f64,
-    /// When the path changed last before.
-    changed_ns: u64,
+    /// When the path changed last before, if it did.
+    changed_ns: Option<u64>,
 }
 
 impl Added {
-    fn new(view: &View<'_>, rise: &Rise<'_>, changed_ns: u64) -> Option<Self> {
+    fn new(view: &View<'_>, rise: &Rise<'_>, changed_ns: Option<u64>) -> Option<Self> {
         let observed = view.source?.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
         let values = observed.map(|(at, value)| (at, value - rise.idle.p50.value)).collect();
         Some(Added { values, least_s: (HIGH * rise.height()).max(HIGH_S), changed_ns })
@@ -286,7 +286,7 @@ impl Added {
     /// The same delay during the whole phase.
     fn constant(rise: &Rise<'_>, delay_s: f64) -> Self {
         let times = (rise.phase.start_ns..=rise.phase.end_ns).step_by(NEAR_NS as usize / 2);
-        Added { values: times.map(|at| (at, delay_s)).collect(), least_s: 0.0, changed_ns: 0 }
+        Added { values: times.map(|at| (at, delay_s)).collect(), least_s: 0.0, changed_ns: None }
     }
     /// The delay at a time, if the queue was high.
     fn at(&self, at_ns: u64) -> Option<f64> {
@@ -351,7 +351,10 @@ fn point_in_flow<'a>(
 /// Delays of a hop above those without load, relative to the delay of the path at the same time.
 fn shares(view: &View<'_>, rise: &Rise<'_>, added: &Added, key: &SeriesKey) -> Option<Vec<f64>> {
     let series = view.run.series(key)?;
-    let base_s = if added.changed_ns == 0 { base(view, series, key) } else { base_since(view, added, key) }?;
+    let base_s = match added.changed_ns {
+        None => base(view, series, key),
+        Some(changed_ns) => base_since(view, series, added, changed_ns),
+    }?;
     let steady =
         Span { start_ns: rise.start_up.map_or(rise.phase.start_ns, |s| s.end_ns), ..Span::of(rise.phase) };
     let (start, end) = (Time::from_nanos(steady.start_ns), Time::from_nanos(steady.end_ns));
@@ -380,14 +383,14 @@ fn base(view: &View<'_>, series: &Series, key: &SeriesKey) -> Option<f64> {
 
 /// Shortest delay of a hop without load and without a queue, since the path changed. Of probes in a
 /// flow there is none.
-fn base_since(view: &View<'_>, added: &Added, key: &SeriesKey) -> Option<f64> {
+fn base_since(view: &View<'_>, series: &Series, added: &Added, changed_ns: u64) -> Option<f64> {
     let is_loaded = |at_ns: u64| {
         let mut loaded = view.run.phases.iter().filter(|phase| phase.kind.is_loaded());
         loaded.any(|phase| (phase.start_ns..phase.end_ns).contains(&at_ns))
     };
     let is_empty = |at_ns| added.known_at(at_ns).is_some_and(|added_s| added_s < HIGH_S);
-    let all = view.run.series(key)?.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
-    let quiet = all.filter(|(at_ns, _)| *at_ns >= added.changed_ns && !is_loaded(*at_ns) && is_empty(*at_ns));
+    let all = series.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
+    let quiet = all.filter(|(at_ns, _)| *at_ns >= changed_ns && !is_loaded(*at_ns) && is_empty(*at_ns));
     quiet.map(|(_, delay_s)| delay_s).min_by(f64::total_cmp)
 }
 
