@@ -3,8 +3,8 @@ use crate::delivery::capacity;
 use crate::sample::{of_flows, pair};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_run::Metric;
-use fathom_stats::{Sample, percentile};
+use fathom_run::{Metric, Series};
+use fathom_stats::{Sample, median, percentile};
 use fathom_units::{Direction, FULL_IP_PACKET};
 
 /// A flow's round trip includes the transmission of two packets that are acknowledged together, and
@@ -22,13 +22,8 @@ const MIN_MEDIAN_RATIO: f64 = 1.1;
 /// seconds, if it was clearly longer than that of the probes.
 pub(super) fn delay_of_flows(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
     let base_s = rise.idle.p50.value;
-    let middle_ns = rise.phase.start_ns.midpoint(rise.phase.end_ns);
-    let rate = capacity(view, direction, rise)?.ip_bits_per_second();
-    let expected_s = base_s + TRANSMITTED_BITS / rate.max(1.0);
-    let round_trips =
-        of_flows(view.run, Metric::FlowRtt, direction).flat_map(|series| series.within(rise.phase));
-    let late = round_trips.filter(|o| o.at.as_nanos() >= middle_ns);
-    let mut waits: Vec<f64> = late.filter_map(|o| Some(o.value.observed()? - expected_s)).collect();
+    let middle_ns = middle_ns(rise);
+    let mut waits: Vec<f64> = waits(view, direction, rise)?.flatten().collect();
     let probes = view.latency_in(rise.phase).filter(|o| o.at.as_nanos() >= middle_ns);
     let probes = Sample::new(probes.map(|o| pair(o.value)));
     let added = |p: f64| Some((probes.percentile(p)?.value - base_s).max(0.0));
@@ -36,4 +31,30 @@ pub(super) fn delay_of_flows(view: &View<'_>, direction: Direction, rise: &Rise<
     let is_apart = low_s >= MIN_LOW_RATIO * added(0.5)? + MIN_EXCESS_S
         && median_s >= MIN_MEDIAN_RATIO * added(0.9)? + MIN_EXCESS_S;
     is_apart.then_some(median_s)
+}
+
+/// The shortest of the median times for which packets of a flow waited in the second half of its
+/// phase, in seconds.
+pub(super) fn shortest_delay(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
+    waits(view, direction, rise)?.filter_map(median).min_by(f64::total_cmp)
+}
+
+const fn middle_ns(rise: &Rise<'_>) -> u64 {
+    rise.phase.start_ns.midpoint(rise.phase.end_ns)
+}
+
+/// Times for which packets of each flow waited in the second half of its phase, in seconds.
+fn waits<'a>(
+    view: &'a View<'_>,
+    direction: Direction,
+    rise: &'a Rise<'_>,
+) -> Option<impl Iterator<Item = impl Iterator<Item = f64> + 'a> + 'a> {
+    let rate = capacity(view, direction, rise)?.ip_bits_per_second();
+    let expected_s = rise.idle.p50.value + TRANSMITTED_BITS / rate.max(1.0);
+    let middle_ns = middle_ns(rise);
+    let of_flow = move |series: &'a Series| {
+        let late = series.within(rise.phase).filter(move |o| o.at.as_nanos() >= middle_ns);
+        late.filter_map(move |o| Some(o.value.observed()? - expected_s))
+    };
+    Some(of_flows(view.run, Metric::FlowRtt, direction).map(of_flow))
 }

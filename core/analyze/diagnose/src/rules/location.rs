@@ -9,7 +9,7 @@
 //! show its place: those of this host in an upload, those of the server in a download. The latter
 //! count hops from the server, so the path is then seen from there.
 use crate::rules::bloat::direction_of;
-use crate::rules::flow_queues::delay_of_flows;
+use crate::rules::flow_queues::{delay_of_flows, shortest_delay};
 use crate::sample::{of_flows, sample};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::string::ToString;
@@ -77,9 +77,8 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
     let Some(delay_s) = delay_s.filter(|_| last_change(path, rise).is_none()) else { return Vec::new() };
     let queue = Queue { direction, delay_s, added: Added::constant(rise, delay_s) };
     let mut points = points_in_flow(view, path, rise, &queue);
-    // The probes are in one of the flows, whose queue may be shorter or longer than the median one.
     let most = points.iter().map(|point| point.share).fold(0.0, f64::max);
-    if most >= SAME_QUEUE {
+    if most >= least_share(view, direction, rise, delay_s) {
         for point in &mut points {
             point.share = (point.share / most).min(1.0);
             point.shares.iter_mut().for_each(|share| *share /= most);
@@ -89,6 +88,13 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
     }
     // Probes of one hop may be in another flow than those of the next, and so show two queues.
     enclose(view, path, rise, &queue, points).ok().filter(|found| found.len() == 1).unwrap_or_default()
+}
+
+/// The probes are in one of the flows, whose queue may be shorter or longer than the median one: the
+/// share of its delay from which theirs may be that of a queue.
+fn least_share(view: &View<'_>, direction: Direction, rise: &Rise<'_>, delay_s: f64) -> f64 {
+    let shortest = shortest_delay(view, direction, rise).map(|shortest_s| shortest_s / delay_s);
+    shortest.map_or(SAME_QUEUE, |share| ((1.0 - TOLERANCE) * share).clamp(LEAST_SHARE, SAME_QUEUE))
 }
 
 /// Whether the acknowledgments of a load in `direction` may wait in a queue of their flow, which no

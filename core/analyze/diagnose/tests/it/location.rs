@@ -435,6 +435,19 @@ fn probes_in_the_flow_show_the_place_of_its_queue() {
     }
 }
 
+/// One flow has a queue for itself that is much shorter than the others', and is probed.
+#[test]
+fn probes_in_the_flow_may_show_the_shortest_of_different_queues() {
+    let mut run = run(&MANAGED, &at_link(0));
+    delay_flows(&mut run, Direction::Up);
+    add_in_flow(&mut run, |number, _| if number > 2 { 0.32 } else { 0.0 });
+    assert_eq!(queues(&run, Direction::Up), []);
+    let shortest = run.series.iter_mut().find(|series| is_of_flows(series, Direction::Up)).unwrap();
+    shortest.values.iter_mut().for_each(|value| *value -= 0.45);
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (2, 3));
+}
+
 /// No router delays the probes in the upload. Its queue is on the last link, unless its
 /// acknowledgments wait: in a queue like that of the download, which no probe shares.
 #[test]
