@@ -5,7 +5,8 @@ Draws lines by seed: rate, delay, and a queue in both directions: tbf, bfifo and
 policer, RED, CoDel, FQ-CoDel, PIE, CAKE. Each is measured in a User-Mode Linux with virtual time
 (`bench/conformance/build`), so that the load of this machine has no effect. A claim is right if it
 names the rule and, with tail drop, what the buffer counts; the size within 5 %, and the rate within
-2 %. Every other CoDel and PIE marks (ECN), as FQ-CoDel and CAKE do; no other queue does.
+2 %. Every other CoDel and PIE marks (ECN), as FQ-CoDel and CAKE do; no other queue does. "sent" is
+the time in which datagrams are sent, without those far apart.
 
     buffer.py [--seed S] [--lines N] [--peers N] [--kernels N] [--keep DIR]
 
@@ -43,9 +44,9 @@ def main():
     sized = [n for n, line in enumerate(lines) if line["size"]][: args.peers]
     kernel = built()
     print(f"seed {args.seed}, {args.lines} lines of 2 directions")
-    print(f"{'line':<44}{'dir':<6}{'rate':>7}{'rule':>14}{'limit':>9}{'size':>10}{'error':>8}{'marks':>8}   claim", flush=True)
+    print(f"{'line':<44}{'dir':<6}{'rate':>7}{'rule':>14}{'limit':>9}{'size':>10}{'error':>8}{'marks':>8}{'sent':>8}   claim", flush=True)
     totals = {"made": 0, "right": 0, "all": 0, "sizes": 0, "sizes right": 0, "rates": 0, "rates right": 0}
-    totals |= {"marking": 0, "marks": 0, "marks right": 0}
+    totals |= {"marking": 0, "marks": 0, "marks right": 0, "sent": []}
     with ThreadPoolExecutor(args.kernels) as pool:
         measured = [pool.submit(measure, kernel, f"{work}/{n}", line, n in sized) for n, line in enumerate(lines)]
         for n, line in enumerate(lines):
@@ -55,6 +56,7 @@ def main():
     print(f"size: {totals['sizes right']} of {totals['sizes']} within 5 %")
     print(f"rate: {totals['rates right']} of {totals['rates']} within 2 %")
     print(f"marks: {totals['marks']} claims, {totals['marks right']} right, of {totals['marking']} queues that mark")
+    print(f"sent within a second: {sum(s < 1 for s in totals['sent'])} of {len(totals['sent'])} directions whose full buffer, or a policer, drops")
     if not args.keep:
         shutil.rmtree(work)
     sys.exit(totals["right"] < 0.95 * totals["made"] or totals["sizes right"] < 0.95 * totals["sizes"])
@@ -124,11 +126,15 @@ def report(work, line, totals):
     name = f"{line['kind']} {line['arguments']}"[:32]
     head = f"{name:<33}{line['rate'] / 1e6:>6.2f} Mb/s"
     judged = subprocess.run([common.FATHOM, "report", f"{work}/buffer.json", "--json"], capture_output=True, text=True)
-    findings = json.loads(judged.stdout)["findings"] if judged.stdout else []
+    result = json.loads(judged.stdout) if judged.stdout else {"findings": [], "bursts": []}
+    findings = result["findings"]
     for way in ("up", "down"):
         found = [f["parameters"] for f in findings if f["kind"] == "measured_buffer" and f["direction"] == way]
         totals["all"] += 1
-        print(f"{head:<44}{way:<6}{row(line, found[0], totals) if found else '   nothing found'}", flush=True)
+        sent_s = sum(sending_s(burst) for burst in result["bursts"] if burst["direction"] == way)
+        if line["size"] or line["kind"] == "police":
+            totals["sent"].append(sent_s)
+        print(f"{head:<44}{way:<6}{row(line, found[0], totals, sent_s) if found else '   nothing found'}", flush=True)
     peer = f"{work}/peer.json"
     if os.path.exists(peer):
         print(f"{'':<44}bbperf up: {of_peer(peer)}; true: {true_bytes(line) / 1e3:.1f} kB", flush=True)
@@ -138,7 +144,12 @@ def true_bytes(line):
     return line["size"] * (FRAME if line["limit"] == "packets" else 1)
 
 
-def row(line, found, totals):
+def sending_s(burst):
+    sent_ns = burst["sent_ns"][burst.get("before", 0) :][: burst["count"]]
+    return (sent_ns[-1] - sent_ns[0]) / 1e9
+
+
+def row(line, found, totals, sent_s):
     rate = found["rate_bits_per_second"]["value"]
     totals["rates"] += 1
     is_rate_right = abs(rate / line["rate"] - 1) <= 0.02
@@ -167,7 +178,7 @@ def row(line, found, totals):
     totals["right"] += made and is_right
     claim = ("right" if is_right else f"WRONG: {expected}") if made else "none"
     claim += "" if is_rate_right else ", rate wrong"
-    return f"{rate / 1e6:>7.2f}{rule:>14}{limit:>9}{size:>10}{error:>8}{marked:>8}   {claim}"
+    return f"{rate / 1e6:>7.2f}{rule:>14}{limit:>9}{size:>10}{error:>8}{marked:>8}{sent_s:>6.2f} s   {claim}"
 
 
 def of_peer(path):

@@ -20,6 +20,10 @@ impl Ecn {
     pub const fn of_class(class: u8) -> Ecn {
         Ecn::ALL[(class & 0b11) as usize]
     }
+    /// A traffic class with this codepoint and the DSCP of `class`.
+    pub const fn in_class(self, class: u8) -> u8 {
+        class & !0b11 | self.bits()
+    }
     /// Its two bits.
     pub const fn bits(self) -> u8 {
         self as u8

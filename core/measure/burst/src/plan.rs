@@ -45,8 +45,9 @@ const MOST_TIMES: u32 = 64;
 /// A burst occupies the link for at most this time, and one that only checks a size for this one.
 const LONGEST_WAIT_S: f64 = 60.0;
 const LONGEST_CHECK_S: f64 = 2.0;
-/// Duration of the last burst, which is hardly faster than the link: an AQM needs 100 to 200 ms.
-const SUSTAINED_S: f64 = 0.8;
+/// Least duration of a burst that is hardly faster than the link: an AQM needs 100 to 200 ms, and
+/// [`FILL_S`] and [`FULL_S`] are needed anyway.
+const SUSTAINED_S: f64 = 0.7;
 /// Time for which it shows a full buffer.
 const FULL_S: f64 = 0.3;
 /// Time in which it fills the buffer, and its limits relative to the rate of the link.
@@ -71,7 +72,7 @@ pub struct BurstPlan {
     /// Each so many datagrams of the burst are one echo request, and the receiver discards the
     /// others. Zero: the receiver records arrivals.
     pub echo_every: u32,
-    /// ECN codepoint of the datagrams.
+    /// ECN codepoint of the datagrams before those after the burst.
     pub ecn: Ecn,
 }
 
@@ -89,6 +90,17 @@ impl BurstPlan {
     pub fn is_echoed(&self, number: u32) -> bool {
         let in_burst = number.checked_sub(self.before).filter(|n| *n < self.count);
         in_burst.is_none_or(|n| n.is_multiple_of(self.echo_every.max(1)))
+    }
+    /// ECN codepoint of a datagram. Every second one after the burst can be marked: that shows
+    /// whether a queue marks packets that it would not drop.
+    #[must_use]
+    pub fn ecn_of(&self, number: u32) -> Ecn {
+        match number.checked_sub(self.before + self.count) {
+            Some(after) if self.echo_every == 0 && after.is_multiple_of(2) && self.ecn == Ecn::NotEct => {
+                Ecn::Ect0
+            }
+            _ => self.ecn,
+        }
     }
     /// Bytes of all datagrams but those after the burst.
     #[must_use]
@@ -110,6 +122,9 @@ pub struct BurstPlanner {
     stage: Stage,
     /// Number of datagrams of the last plan before it was limited.
     planned: u32,
+    /// Packets were marked, and some of those after the last burst.
+    has_marks: bool,
+    marks_some: bool,
     responses: Vec<Response>,
 }
 
@@ -155,6 +170,8 @@ impl BurstPlanner {
             largest: 0,
             stage,
             planned: 0,
+            has_marks: false,
+            marks_some: false,
             responses: Vec::new(),
         }
     }
@@ -227,7 +244,7 @@ impl BurstPlanner {
         let is_managed = self.responses.last().is_some_and(|last| {
             last.lost_after > 0 || last.is_policed() || last.early_losses().next().is_some()
         });
-        let pause = if is_managed { FORGET.as_nanos() / apart.as_nanos() } else { 0 };
+        let pause = if is_managed || self.marks_some { FORGET.as_nanos() / apart.as_nanos() } else { 0 };
         BEFORE + pause as u32
     }
     /// Time of the link for a datagram, from the last burst whose size was nearest.
@@ -265,6 +282,12 @@ impl BurstPlanner {
             self.largest = size + 1;
         }
         let largest = self.largest;
+        self.has_marks |= !burst.ce.is_empty();
+        self.marks_some = marks_some(burst);
+        // A queue that marks others would have dropped some of these, or marked some after a burst.
+        let is_tail_drop =
+            response.is_some_and(|r| r.was_full() && r.early_losses().next().is_none() && r.lost_after == 0);
+        let may_mark = self.has_marks || !is_tail_drop;
         self.stage = match self.stage {
             _ if self.is_check && is_unknown => Stage::Done,
             Stage::First { size, count } if has_queue && self.is_echo => {
@@ -299,7 +322,7 @@ impl BurstPlanner {
             {
                 Stage::Sustained { size: size + 1, ecn: Ecn::NotEct }
             }
-            Stage::Sustained { ecn: Ecn::NotEct, .. } if !self.is_echo => {
+            Stage::Sustained { ecn: Ecn::NotEct, .. } if may_mark && !self.is_echo => {
                 Stage::Sustained { size: largest, ecn: Ecn::Ect0 }
             }
             // L4S marks nothing else differently.
@@ -330,4 +353,12 @@ impl BurstPlanner {
         let last = self.responses.iter().rfind(|response| response.has_queue())?;
         Some(Rate::from_bits_per_second((8.0 * last.ip_bytes / last.packet_s) as u64))
     }
+}
+
+/// Whether some packets after the burst were marked, but not all until the last of these: by an AQM,
+/// and not by a threshold.
+fn marks_some(burst: &Burst) -> bool {
+    let first = burst.before + burst.count;
+    let last = burst.ce.iter().copied().max().unwrap_or(0);
+    (first..last).step_by(2).any(|number| !burst.ce.contains(&number))
 }

@@ -6,6 +6,7 @@ use crate::shared::Shared;
 use fathom_burst::BurstPlan;
 use fathom_os::pace::Pacer;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
+use fathom_os::socket::set_class;
 use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{BurstArrival, BurstSender, LoadHeader};
@@ -24,9 +25,11 @@ pub(crate) fn send(
     shared: &Shared,
     session: &Session,
     flow: &Flow,
-    udp: &Socket,
+    (udp, mut class): (&Socket, u8),
     plan: BurstPlan,
 ) -> io::Result<()> {
+    // The first line has the codepoint in the class.
+    let plan = BurstPlan { ecn: Ecn::of_class(class), ..plan };
     // Without it, datagrams leave 50 us later.
     let _ = set_precise_timers();
     let mut sender = BurstSender::new(plan, shared.clock.now());
@@ -36,6 +39,11 @@ pub(crate) fn send(
             && has_ended(flow, wait)?
         {
             return Ok(());
+        }
+        let wanted = plan.ecn_of(sender.next_number()).in_class(class);
+        if wanted != class {
+            set_class(udp, session.local.is_ipv6(), wanted)?;
+            class = wanted;
         }
         let datagram = sender.take(pacer.spin_until(due));
         flow.received.fetch_add(datagram.len() as u64, Relaxed);

@@ -75,7 +75,9 @@ pub(crate) fn serve(
     say("READY")?;
     match (flow.direction, load) {
         (Direction::Up, FlowLoad::Burst(_)) => bursts::receive(shared, session, flow, &udp),
-        (Direction::Down, FlowLoad::Burst(plan)) => bursts::send(shared, session, flow, &udp, plan),
+        (Direction::Down, FlowLoad::Burst(plan)) => {
+            bursts::send(shared, session, flow, (&udp, datagrams.class), plan)
+        }
         (Direction::Up, _) => receive(session, flow, &udp, &datagrams.counts),
         (Direction::Down, FlowLoad::Datagrams(rate)) => send(shared, session, flow, &udp, rate),
         // These are TCP.

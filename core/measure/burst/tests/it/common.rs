@@ -122,7 +122,8 @@ impl Path {
             let len = if number.is_some() { u64::from(plan.payload_bytes) + 28 } else { 92 };
             let flow = number.is_some().into();
             if len <= self.mtu {
-                self.links[0].arrive(Datagram { number, len, flow, ecn: plan.ecn }, now, &mut Nobody);
+                let ecn = number.map_or(Ecn::NotEct, |number| plan.ecn_of(number as u32));
+                self.links[0].arrive(Datagram { number, len, flow, ecn }, now, &mut Nobody);
             }
         }
         self.now = end + 60_000_000_000;

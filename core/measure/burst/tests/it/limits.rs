@@ -46,6 +46,26 @@ fn random_buffers_of_bytes_and_packets() {
     }
 }
 
+/// Datagrams are sent for less than a second where a full buffer of up to 0.2 s drops them, without
+/// those far apart.
+#[test]
+fn sending_takes_less_than_a_second() {
+    for seed in 0..60 {
+        let mut rng = Rng::new(seed);
+        let mut log = |low: f64, high: f64| low * (high / low).powf(rng.next_f64());
+        let (rate, full_s) = (log(1e6, 1e8), log(0.02, 0.2));
+        let text = format!("fifo limit {:.0}b", (rate * full_s / 8.0).max(20.0 * 1442.0));
+        let bursts = Path::new(&text, &format!("{rate:.0}bit")).bursts(BUDGET);
+        let sending_s = |burst: &fathom_run::Burst| {
+            let of_burst = burst.before as usize..(burst.before + burst.count) as usize;
+            let sent = &burst.sent_ns[of_burst];
+            (sent[sent.len() - 1] - sent[0]) as f64 / 1e9
+        };
+        let all_s: f64 = bursts.iter().map(sending_s).sum();
+        assert!(all_s < 1.0, "seed {seed}: {text} at {:.2} Mbit/s: {all_s:.2} s", rate / 1e6);
+    }
+}
+
 /// Longer packets are lost, and no ICMP error says so: the other sizes are enough.
 #[test]
 fn a_path_that_loses_long_packets_is_measured_with_shorter_ones() {

@@ -7,6 +7,7 @@ use fathom_burst::{BurstPlan, Sent, Tail};
 use fathom_os::error::without_code;
 use fathom_os::pace::Pacer;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
+use fathom_os::socket::set_class;
 use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{
@@ -37,14 +38,14 @@ pub(crate) fn run(
 ) -> Result<Burst, String> {
     let (congestion_control, segment_bytes) = ("-".to_owned(), None);
     let load = Some(FlowLoad::Burst(plan));
-    let class = class | plan.ecn.bits();
+    let class = plan.ecn.in_class(class);
     let reply_class = if peer.marks() { plan.ecn.bits() } else { 0 };
     let flow = FlowPlan { number, direction, congestion_control, segment_bytes, class, reply_class, load };
     let (tcp, udp) = peer.open_datagrams(&flow, limits)?;
     let is_ipv6 = udp.local_addr().is_ok_and(|address| address.is_ipv6());
     let mut seen = Seen::new(plan, direction, is_ipv6);
     match direction {
-        Direction::Up => send(&tcp, &udp, &mut seen, limits)?,
+        Direction::Up => send((&tcp, &udp), &mut seen, (class, is_ipv6), limits)?,
         Direction::Down => receive(&tcp, &udp, &mut seen, limits)?,
     }
     Ok(seen.into_burst())
@@ -140,7 +141,12 @@ impl Seen {
     }
 }
 
-fn send(tcp: &Socket, udp: &Socket, seen: &mut Seen, limits: &Limits<'_>) -> Result<(), String> {
+fn send(
+    (tcp, udp): (&Socket, &Socket),
+    seen: &mut Seen,
+    (mut class, is_ipv6): (u8, bool),
+    limits: &Limits<'_>,
+) -> Result<(), String> {
     // Without it, datagrams leave 50 us later.
     drop(set_precise_timers());
     let clock = limits.clock;
@@ -168,6 +174,11 @@ fn send(tcp: &Socket, udp: &Socket, seen: &mut Seen, limits: &Limits<'_>) -> Res
             }
         }
         let number = sender.next_number();
+        let wanted = seen.plan.ecn_of(number).in_class(class);
+        if wanted != class {
+            set_class(udp, is_ipv6, wanted).map_err(|e| without_code(&e))?;
+            class = wanted;
+        }
         let _ = udp.send(sender.take(pacer.spin_until(due)));
         // After a call that waited for room in this host's queue.
         let now = clock.now();
