@@ -5,8 +5,8 @@ bench/truth.py.
 The server is `fathom serve --with web`. By draft-ietf-ippm-responsiveness-09, tcp_f, tls_f, http_f
 and http_l are each one round trip, so RPM = 60 / TM(q): q is the delay of both queues every 50 ms
 while a direction is loaded, and TM the mean of its lowest 95 %. Of a download, http_l also contains
-what waits in the server before its queue, about 100 kB per connection: a packet of 64 kB in the
-kernel, a record of TLS and a frame of HTTP/2. The foreign part contains no such wait. The peer is
+the packets of other streams that HTTP/2 and the kernel already have, about five, and the wait for
+lost ones. The foreign part contains no such wait. The peer is
 cf-mach (`mach`; cargo install cf-mach).
 
   bench/rpm.py     as root; exit code 1 if the foreign part of fathom is more than 5 % off

@@ -5,7 +5,7 @@ use rustix::fs::{MemfdFlags, memfd_create, sendfile};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
@@ -258,6 +258,14 @@ pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
 /// See `setsockopt(2)`.
 pub fn set_class(socket: &Socket, v6: bool, class: u8) -> io::Result<()> {
     set_of_family(socket, v6, [libc::IP_TOS, libc::IPV6_TCLASS], libc::c_int::from(class))
+}
+
+/// Sends on a TCP socket, as a packet that later data does not join.
+///
+/// # Errors
+/// See `sendmsg(2)`.
+pub fn send_piece(socket: &Socket, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+    socket.send_vectored_with_flags(parts, libc::MSG_EOR | libc::MSG_NOSIGNAL)
 }
 
 /// Sets the flow label of sent IPv6 packets to 0, instead of one that the kernel chooses and a

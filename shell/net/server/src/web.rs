@@ -5,6 +5,7 @@ mod content;
 mod ndt7;
 mod place;
 mod respond;
+mod transport;
 
 use crate::config::{ServerError, WebConfig};
 use crate::limited::TICK;
@@ -23,7 +24,7 @@ use hyper_util::server::conn::auto;
 use place::{Activity, Place, Places};
 use respond::respond;
 use rustls::ServerConfig;
-use socket2::{SockRef, Socket};
+use socket2::Socket;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -35,6 +36,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{interval, sleep};
 use tokio_rustls::TlsAcceptor;
+use transport::{PieceSize, Records, Transport};
 
 /// Pause after accept(2) failed for lack of descriptors or memory.
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
@@ -49,11 +51,6 @@ const STOP_WAIT: Duration = Duration::from_millis(200);
 const WINDOW_BYTES: u32 = (1 << 31) - 1;
 /// Bytes of a response that wait within the server.
 const SEND_BUFFER_BYTES: usize = 256 * 1024;
-/// Unsent bytes from which the kernel takes no more: a small response should not wait long behind
-/// those of another stream of its connection. Linux fills a packet of up to 64 kB in any case.
-const UNSENT_BYTES: u32 = 16 * 1024;
-/// The same of TLS.
-const UNSENT_RECORDS_BYTES: usize = 16 * 1024;
 /// Maximum size of the head of a request. A browser sends less than 2 kB.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 
@@ -121,6 +118,7 @@ struct Connection {
     client: SocketAddr,
     local: SocketAddr,
     is_secure: bool,
+    piece: Arc<PieceSize>,
     activity: Arc<Activity>,
     _place: Place,
     _slot: Slot,
@@ -161,8 +159,6 @@ fn admit(stream: TcpStream, client: SocketAddr, common: &Arc<Common>) {
         }
         Err(reason) => return shared.counters.refuse(reason, Some(client.ip())),
     };
-    // Without it, small responses only arrive later.
-    let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
     let Ok(local) = stream.local_addr() else { return };
     let (close, slot) = (Arc::clone(&place.close), shared.take_slot());
     let connection = Connection {
@@ -170,6 +166,7 @@ fn admit(stream: TcpStream, client: SocketAddr, common: &Arc<Common>) {
         client,
         local,
         is_secure: false,
+        piece: Arc::default(),
         activity,
         _place: place,
         _slot: slot,
@@ -184,17 +181,19 @@ fn admit(stream: TcpStream, client: SocketAddr, common: &Arc<Common>) {
 
 async fn serve(stream: TcpStream, mut connection: Connection) {
     let acceptor = connection.common.acceptor.clone();
+    let piece = Arc::clone(&connection.piece);
     let patience = Duration::from_nanos(connection.common.shared.config.patience.as_nanos());
     let start = async {
         let mut first = [0];
         let is_tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == HANDSHAKE;
-        Some(if is_tls { Err(acceptor.accept_with(stream, limit_records).await.ok()?) } else { Ok(stream) })
+        let stream = Transport::new(stream, piece);
+        Some(if is_tls { Err(acceptor.accept(stream).await.ok()?) } else { Ok(stream) })
     };
     match tokio::time::timeout(patience, start).await {
         Ok(Some(Ok(plain))) => answer(plain, connection).await,
         Ok(Some(Err(encrypted))) => {
             connection.is_secure = true;
-            answer(encrypted, connection).await;
+            answer(Records(encrypted), connection).await;
         }
         // An error of the client only ends its own connection.
         Ok(None) => {}
@@ -203,10 +202,6 @@ async fn serve(stream: TcpStream, mut connection: Connection) {
             connection.common.shared.counters.refuse(Refusal::Silent, Some(client));
         }
     }
-}
-
-fn limit_records(connection: &mut rustls::ServerConnection) {
-    connection.set_buffer_limit(Some(UNSENT_RECORDS_BYTES));
 }
 
 async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, connection: Connection) {

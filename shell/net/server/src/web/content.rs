@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Bytes per piece of load: few calls, and a limit is exceeded by little.
-const PIECE_BYTES: usize = 64 * 1024;
+/// Header of a frame of HTTP/2 (RFC 9113 section 4.1): it is in the same piece.
+const FRAME_HEADER_BYTES: usize = 9;
 
 /// The body of a response.
 pub(super) enum Content {
@@ -30,7 +30,9 @@ pub(super) struct Load {
 impl Load {
     fn next(&mut self) -> Option<Result<Bytes, io::Error>> {
         let load = &self.connection.common.load;
-        let length = PIECE_BYTES.min(load.len() - self.offset).min(usize::try_from(self.left_bytes).ok()?);
+        let most = self.connection.piece.bytes() - FRAME_HEADER_BYTES;
+        let left = usize::try_from(self.left_bytes).unwrap_or(most);
+        let length = most.min(load.len() - self.offset).min(left);
         if length == 0 {
             return None;
         }

@@ -5,6 +5,7 @@ use super::client::Transfer;
 use super::content::Content;
 use super::place::Running;
 use super::respond::refused;
+use super::transport::{Records, Transport};
 use crate::stats::Refusal;
 use fathom_os::socket::set_congestion_control;
 use fathom_os::tcp_info::tcp_info;
@@ -26,7 +27,6 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
-use tokio_rustls::server::TlsStream;
 use tungstenite::handshake::server::create_response;
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
@@ -87,15 +87,15 @@ trait Carrier: AsyncRead + AsyncWrite + Unpin {
     fn socket(&self) -> &TcpStream;
 }
 
-impl Carrier for TcpStream {
+impl Carrier for Transport {
     fn socket(&self) -> &TcpStream {
-        self
+        self.stream()
     }
 }
 
-impl Carrier for TlsStream<TcpStream> {
+impl Carrier for Records {
     fn socket(&self) -> &TcpStream {
-        self.get_ref().0
+        self.transport().stream()
     }
 }
 
@@ -138,9 +138,9 @@ struct Test {
 
 impl Test {
     fn run(self, upgraded: Upgraded) {
-        let ended = match downcast::<TokioIo<TcpStream>>(upgraded) {
+        let ended = match downcast::<TokioIo<Transport>>(upgraded) {
             Ok(parts) => self.over(parts),
-            Err(other) => match downcast::<TokioIo<TlsStream<TcpStream>>>(other) {
+            Err(other) => match downcast::<TokioIo<Records>>(other) {
                 Ok(parts) => self.over(parts),
                 Err(_) => return,
             },

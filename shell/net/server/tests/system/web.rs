@@ -1,7 +1,7 @@
 //! The web server: with curl, over TLS and HTTP/2, and with clients that mean no good.
 use crate::client::{PATIENCE, TestServer, connect, exchange, serve};
 use fathom_server::{Config, Refusal, WebConfig};
-use fathom_test_support::unused_port;
+use fathom_test_support::{in_new_namespace, unused_port};
 use fathom_units::{Bytes, Duration};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -66,6 +66,40 @@ fn each_speed_test_is_served_by_both_versions_of_http() {
     assert_eq!(stats.up_bytes, 9 * 3_000_000);
     assert_eq!(stats.down_bytes, 3 * (5_000_000 + (3 << 20)));
     assert_eq!((stats.sessions, stats.http_answered), (1, 24), "one session for all: {stats:?}");
+}
+
+/// Bytes that the kernel has of this port's connections, and has not sent.
+fn unsent(port: u16) -> Vec<u64> {
+    let ran = Command::new("ss").args(["-tinH", "sport", "=", &format!(":{port}")]).output();
+    let text = String::from_utf8(ran.expect("ss is not installed: run ./setup test").stdout).unwrap();
+    let connections = text.lines().filter(|line| line.contains("bytes_acked:"));
+    let of = |line: &str| {
+        let word = line.split_whitespace().find_map(|word| word.strip_prefix("notsent:"));
+        word.map_or(0, |bytes| bytes.parse().unwrap())
+    };
+    connections.map(of).collect()
+}
+
+/// On a slow line, a response of another stream would wait behind what the kernel has: a packet.
+#[test]
+fn the_kernel_has_hardly_anything_left_to_send() {
+    in_new_namespace(|| {
+        let line = "ip link set lo mtu 1500 && tc qdisc add dev lo root tbf rate 5mbit burst 4kb limit 100kb";
+        assert!(Command::new("sh").args(["-c", line]).status().unwrap().success());
+        let (_server, address) = with_web(|_| ());
+        for scheme in ["http", "https"] {
+            let url = format!("{scheme}://{address}/__down?bytes=2000000");
+            let fixed = ["-sk", "--http2", "--max-time", "30", "-o", "/dev/null", &url];
+            let mut client = Command::new("curl").args(fixed).spawn().expect("curl");
+            let mut seen = Vec::new();
+            while client.try_wait().unwrap().is_none() {
+                seen.extend(unsent(address.port()));
+            }
+            // The first ones may be of a rate that is not known yet.
+            let later = &seen[seen.len() / 2..];
+            assert!(later.len() > 10 && later.iter().all(|bytes| *bytes <= 3_000), "{scheme}: {later:?}");
+        }
+    });
 }
 
 #[test]
