@@ -1,5 +1,5 @@
 //! `fathom test --app` over an emulated line: an application waits as long as the queue says.
-use crate::program::{Words, alone, fathom, run, scratch};
+use crate::program::{Words, fathom, on_slow_line, run, scratch};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ fn queue_s(summary: &Value) -> f64 {
 
 #[test]
 fn a_page_waits_a_queue_for_each_of_its_round_trips_and_not_beside_it() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     let line = written("applications-line.toml", LINE);
     let bloated = summary(&line, &[]);
     let ([idle, loaded], queue) = (measure(&bloated, "page_load_p50_s"), queue_s(&bloated));

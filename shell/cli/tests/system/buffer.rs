@@ -1,5 +1,5 @@
 //! `fathom buffer` over queues of the real kernel in this test's own namespaces.
-use crate::program::{Serve, alone, fathom, run, scratch};
+use crate::program::{Serve, fathom, on_slow_line, run, scratch};
 use fathom_test_support::{NamespaceRow, in_new_namespace};
 use serde_json::Value as Json;
 use std::io::{BufRead, BufReader, Read};
@@ -26,7 +26,7 @@ fn near(found: &Json, truth: f64, tolerance: f64) {
 /// file that `fathom report` reads.
 #[test]
 fn both_buffers_are_measured() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let (_row, server) = path(&[
             "qdisc add dev right root tbf rate 5mbit burst 6kb limit 100000",
@@ -62,7 +62,7 @@ fn both_buffers_are_measured() {
 /// After the phases of a test, bursts check the size of the buffer that it filled.
 #[test]
 fn bursts_check_the_size_that_a_test_found() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let (_row, server) = path(&["qdisc add dev right root tbf rate 5mbit burst 3200 limit 100000"]);
         let target = format!("10.8.1.2:{}", server.port);
@@ -90,7 +90,7 @@ const MARK: &str = "nft add table ip t; \
 
 #[test]
 fn marks_are_seen_in_both_directions() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let queue = |side: &str| format!("qdisc add dev {side} root tbf rate 5mbit burst 3200 limit 60000");
         let (row, server) = path(&[&queue("right"), &queue("left")]);
@@ -110,7 +110,7 @@ fn marks_are_seen_in_both_directions() {
 /// Long packets are lost in one direction, without an ICMP error.
 #[test]
 fn a_path_with_a_smaller_mtu_is_measured() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let queue = |side: &str| format!("qdisc add dev {side} root tbf rate 5mbit burst 3200 limit 60000");
         let (row, server) = path(&[&queue("right"), &queue("left")]);
@@ -134,7 +134,7 @@ fn a_path_with_a_smaller_mtu_is_measured() {
 /// A server that is gone midway ends the measurement; what was found remains.
 #[test]
 fn the_buffers_found_before_the_server_is_gone_are_kept() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let queue = "root tbf rate 5mbit burst 3200 limit 100000";
         let (_row, mut server) = path(
@@ -202,7 +202,7 @@ const LIMITED: &str = "nft add table inet t; \
 /// The kernel of any host answers ICMP, by a raw socket and by an unprivileged one, and with UDP.
 #[test]
 fn echo_requests_measure_the_upload() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let row = echo_path([UP, DOWN], "");
         row.enter(2);
@@ -236,7 +236,7 @@ fn echo_requests_measure_the_upload() {
 /// Replies wait where the download is slower: no buffer is that of the upload.
 #[test]
 fn a_slower_download_is_no_upload() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let _row = echo_path([DOWN, UP], "");
         let (document, code) = measure(&["icmp://10.8.1.2"]);
@@ -250,7 +250,7 @@ fn a_slower_download_is_no_upload() {
 /// A host that limits its replies is no policer and no AQM, and the buffer is no smaller.
 #[test]
 fn a_host_that_limits_its_replies_is_recognized() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let row = echo_path([UP, DOWN], LIMITED);
         let (limited, _) = measure(&["icmp://10.8.1.2"]);
@@ -270,7 +270,7 @@ fn a_host_that_limits_its_replies_is_recognized() {
 /// A buffer larger than the budget gives a bound, and no more is sent.
 #[test]
 fn the_budget_of_echo_requests_is_enforced() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let row = echo_path(["tbf rate 5mbit burst 3200 limit 3000000", DOWN], "");
         let (document, _) = measure(&["icmp://10.8.1.2", "--max-bytes", "600kb"]);
@@ -286,7 +286,7 @@ fn the_budget_of_echo_requests_is_enforced() {
 /// A host that is gone midway is no AQM: what was found before remains.
 #[test]
 fn a_host_that_no_longer_answers_ends_the_measurement() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let row = echo_path([UP, DOWN], "");
         let mut command = fathom(&["buffer", "icmp://10.8.1.2", "--json", "-v"]);
@@ -312,7 +312,7 @@ fn a_host_that_no_longer_answers_ends_the_measurement() {
 /// Each refusal names the host and what to try.
 #[test]
 fn hosts_without_echo_are_named() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let row = echo_path([UP, DOWN], "sysctl -qw net.ipv4.icmp_echo_ignore_all=1");
         for (arguments, code, words) in [

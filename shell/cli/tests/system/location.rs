@@ -1,11 +1,11 @@
 //! `fathom path --load` over a path of Linux routers in this test's own namespaces, with the
 //! default limit of ICMP errors: which link holds the queue of each direction.
-use crate::program::{Serve, alone, run, scratch};
+use crate::program::{Serve, on_slow_line, run, scratch};
 use fathom_test_support::{NamespaceRow, in_new_namespace};
 
 #[test]
 fn each_queue_is_found_on_its_link() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         // This host, three routers, and the server. The upload waits at the first router, the
         // download at the third.
@@ -78,7 +78,7 @@ fn queue_for_each_flow(row: &NamespaceRow, router: usize, device: &str, filter: 
 /// Other probes do not wait. Those in the flow of the load show where it waits: this host's in an
 /// upload, the server's in a download.
 fn check_queues_for_each_flow(version: &Version) {
-    let _alone = alone();
+    let _slow = on_slow_line();
     in_new_namespace(|| {
         let row = NamespaceRow::new(5);
         queue_for_each_flow(&row, 2, "right", version.filter, version.header);
