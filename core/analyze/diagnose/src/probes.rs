@@ -8,10 +8,11 @@ use fathom_run::{Metric, Phase, Run, Series, Span, Value, delay_variation_s, int
 /// Statistics of all round-trip and one-way delays of the run, in the order of preference.
 pub(crate) fn statistics(run: &Run) -> Vec<ProbeStatistics> {
     use Metric::{
-        GatewayRtt, Http3Foreign, HttpLoaded, OneWayDelay, QuicHandshake, UdpBackgroundRtt, UdpExpeditedRtt,
+        GatewayRtt, Http3Foreign, Http3Loaded, HttpLoaded, OneWayDelay, QuicHandshake, UdpBackgroundRtt,
+        UdpExpeditedRtt,
     };
     let of_classes = [UdpBackgroundRtt, UdpExpeditedRtt];
-    let others = [QuicHandshake, Http3Foreign, HttpLoaded, GatewayRtt, OneWayDelay];
+    let others = [QuicHandshake, Http3Foreign, HttpLoaded, Http3Loaded, GatewayRtt, OneWayDelay];
     let metrics = SOURCES.into_iter().chain(of_classes).chain(others);
     let of = |metric| run.series.iter().filter(move |series| series.key.metric == metric);
     let measured = |series: &&Series| series.key.scope.is_none() && series.key.flow.is_none();

@@ -355,8 +355,8 @@ impl BurstPlanner {
     }
 }
 
-/// Whether some packets after the burst were marked, but not all until the last of these: by an AQM,
-/// and not by a threshold.
+/// Whether some packets after the burst were marked, but not all until the last of these: by an
+/// AQM, and not by a threshold.
 fn marks_some(burst: &Burst) -> bool {
     let first = burst.before + burst.count;
     let last = burst.ce.iter().copied().max().unwrap_or(0);

@@ -65,6 +65,8 @@ metrics! {
         "Time from the first datagram to the end of the handshake on a new connection with QUIC, including lost datagrams.", "RFC 9000, RFC 9001";
     Http3Foreign = "http3_foreign_s", "s",
         "Time from request to response header on a new connection with HTTP/3.", "RFC 9114";
+    Http3Loaded = "http3_loaded_s", "s",
+        "Time from request to response header on a connection with HTTP/3 that carries load. It includes what waits in the server.", "RFC 9114";
     HttpFirstByte = "http_first_byte_s", "s",
         "Time from the start of a new connection to the first byte of the response, including the TLS handshake for HTTPS.", "RFC 9112";
     DnsRtt = "dns_rtt_s", "s",

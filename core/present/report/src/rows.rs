@@ -105,6 +105,7 @@ const fn probe_name(metric: Metric) -> &'static str {
         Metric::TlsConnect => "TCP and TLS",
         Metric::QuicHandshake => "QUIC",
         Metric::Http3Foreign => "HTTP/3, new",
+        Metric::Http3Loaded => "HTTP/3, loaded",
         Metric::HttpForeign => "HTTP, new",
         Metric::HttpLoaded => "HTTP, loaded",
         Metric::HttpKept => "HTTP, kept",

@@ -30,10 +30,10 @@ pub(crate) struct TestArgs {
     ///
     /// A URL is that of a speed test (networkQuality, Cloudflare, LibreSpeed), of a large file, or
     /// of a server of iperf3, netperf, ndt7 or msak: `https://HOST/`, `https://HOST/large.iso`,
-    /// `iperf3://HOST`, `ndt7://HOST`. `ndt7://` alone is Measurement Lab's nearest server. Such a
-    /// server measures nothing itself, so one-way delays are missing; one of crusader
-    /// (`crusader://HOST`) has them. A server of irtt or STAMP (`irtt://HOST`, `stamp://HOST`) has
-    /// one-way delays and no load: see --load.
+    /// `iperf3://HOST`, `ndt7://HOST`. `ndt7://` alone is Measurement Lab's nearest server, and
+    /// `h3://HOST/` downloads from a speed test by HTTP/3. Such a server measures nothing itself,
+    /// so one-way delays are missing; one of crusader (`crusader://HOST`) has them. A server of
+    /// irtt or STAMP (`irtt://HOST`, `stamp://HOST`) has one-way delays and no load: see --load.
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: Option<String>,
     /// Accept the policy of a public server

@@ -48,10 +48,7 @@ use fathom_os::clock::wall_now;
 use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
 use fathom_probe::{RRUL_CLASSES, one_way_series};
-use fathom_run::{
-    Fact, Instrument, Interruption, Metric, Note, Path, Run, SCHEMA_VERSION, Series, SeriesKey,
-    variation_series,
-};
+use fathom_run::{Fact, Instrument, Interruption, Note, Path, Run, SCHEMA_VERSION, Series, variation_series};
 use fathom_scenario::WorkloadPlan;
 use fathom_units::{Direction, Duration, WallTime};
 use flows::FathomPeer;
@@ -364,7 +361,7 @@ fn assemble(
     if test.most_others > 0 {
         test.record.note(Note::ServerShared { sessions: test.most_others });
     }
-    let mut load_probes = Series::new(SeriesKey::of(Metric::HttpLoaded));
+    let mut load_probes = Series::new(test.load_probe_key());
     test.load_probes.sort_by_key(|probe| probe.at);
     test.load_probes.iter().for_each(|probe| load_probes.push(*probe));
     test.record.add([load_probes]);

@@ -53,6 +53,10 @@ pub trait Peer: Send + Sync {
     fn reports(&self) -> Vec<FlowReport> {
         Vec::new()
     }
+    /// Whether its load uses QUIC instead of TCP.
+    fn loads_by_quic(&self) -> bool {
+        false
+    }
     /// Prepares load in these directions, with as many flows like `_plan` in each.
     ///
     /// # Errors
@@ -219,6 +223,9 @@ impl Peer for LoadedBy {
     }
     fn reports(&self) -> Vec<FlowReport> {
         self.load.reports()
+    }
+    fn loads_by_quic(&self) -> bool {
+        self.load.loads_by_quic()
     }
     fn begin(
         &self,

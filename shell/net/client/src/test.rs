@@ -578,9 +578,14 @@ impl<'a> Test<'a> {
         }
         self.learn_capacity();
     }
+    /// Of the probes on the connections of the load.
+    pub(crate) fn load_probe_key(&self) -> SeriesKey {
+        SeriesKey::of(if self.peer.loads_by_quic() { Metric::Http3Loaded } else { Metric::HttpLoaded })
+    }
     fn take_load_probes(&mut self, probes: Vec<Observation>) {
+        let key = self.load_probe_key();
         for probe in &probes {
-            self.record.show(SeriesKey::of(Metric::HttpLoaded), *probe);
+            self.record.show(key.clone(), *probe);
         }
         self.load_probes.extend(probes);
     }

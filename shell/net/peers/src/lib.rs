@@ -29,7 +29,8 @@ pub use ping::{PingRequest, ping_target};
 pub use tls::Trust;
 
 /// Schemes of URLs, for people.
-const SCHEMES: &str = "http, https, crusader, iperf3, netperf, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
+const SCHEMES: &str =
+    "http, https, h3, crusader, iperf3, netperf, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
 
 /// Why a server cannot be that of the load.
 const NO_LOAD: &str = "it carries no load";
@@ -81,6 +82,7 @@ fn connect_to(
     let connector = Connector { family: config.family, trust, limits, tls: OnceCell::new() };
     match url.scheme() {
         "http" | "https" => Ok(Arc::new(web::connect(&url, &connector)?)),
+        "h3" => Ok(Arc::new(web::connect_quic(&url, &connector)?)),
         "crusader" => Ok(Arc::new(crusader::connect(&url, config, &connector)?)),
         "iperf3" => Ok(Arc::new(iperf3::connect(&url, &connector)?)),
         "netperf" => Ok(Arc::new(netperf::connect(&url, config, &connector)?)),

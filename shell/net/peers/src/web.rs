@@ -2,6 +2,7 @@
 mod detect;
 mod http3;
 mod multiplexed;
+mod quic_load;
 mod request;
 mod stream;
 mod transfer;
@@ -11,16 +12,23 @@ use crate::tls::{Tls, TlsProbe, cause};
 pub(crate) use detect::{fetch, path_of};
 use fathom_client::{
     Encrypted, Encryption, FlowPlan, HttpExchange, Limits, OpenFlow, Peer, StartExchange, StartRequests,
-    TestError, WebProbe, payload_bytes,
+    TestError, WebProbe, payload_bytes, udp_socket,
 };
+use fathom_os::socket::set_class;
 use fathom_probe::ProbeKind;
-use fathom_probe::protocol::get_request;
+use fathom_probe::protocol::{AGENT, get_request};
 use fathom_units::Direction;
 pub(crate) use http3::requests as http3_requests;
+use socket2::SockRef;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 pub(crate) use stream::Stream;
 use url::Url;
+
+/// Why a server sends no load by HTTP/3. One that is no speed test is not asked.
+const NO_HTTP3: &str = "no speed test with HTTP/3 (Alt-Svc)";
 
 /// A handshake on a new connection.
 pub(crate) fn tls_handshake(tls: Tls) -> StartExchange {
@@ -72,6 +80,8 @@ pub(crate) struct WebPeer {
     http2: Option<Tls>,
     /// Port of HTTP/3, if the server offers it.
     http3_port: Option<u16>,
+    /// Downloads use HTTP/3, and there are no uploads.
+    is_quic: bool,
     payload: Arc<Vec<u8>>,
 }
 
@@ -80,7 +90,20 @@ pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<WebPeer, T
     let (origin, endpoints) = detect::find(url, connector)?;
     let http2 = if endpoints.small.is_some() { detect::http2(&origin, connector)? } else { None };
     let http3_port = endpoints.small.as_ref().and_then(|path| detect::http3_port(&origin, path, connector));
-    Ok(WebPeer { origin, endpoints, http2, http3_port, payload: Arc::new(payload_bytes()) })
+    let payload = Arc::new(payload_bytes());
+    Ok(WebPeer { origin, endpoints, http2, http3_port, is_quic: false, payload })
+}
+
+/// Finds out what is at a URL, for downloads over HTTP/3.
+pub(crate) fn connect_quic(url: &Url, connector: &Connector<'_>) -> Result<WebPeer, TestError> {
+    let fail = |problem: &str| TestError::Server { server: url.to_string(), problem: problem.to_owned() };
+    let of_tcp = url.as_str().replacen("h3:", "https:", 1);
+    let of_tcp = Url::parse(&of_tcp).map_err(|error| fail(&format!("invalid URL: {error}")))?;
+    let peer = connect(&of_tcp, connector)?;
+    if peer.http3_port.is_none() {
+        return Err(fail(NO_HTTP3));
+    }
+    Ok(WebPeer { is_quic: true, ..peer })
 }
 
 impl Origin {
@@ -123,6 +146,31 @@ impl WebPeer {
     }
 }
 
+impl WebPeer {
+    /// A download over HTTP/3. The socket of the flow only ends it: QUIC has no TCP_INFO.
+    fn open_quic(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
+        let (Some(port), Some(tls), Some(small)) = (self.http3_port, &self.origin.tls, &self.endpoints.small)
+        else {
+            return Err(NO_HTTP3.to_owned());
+        };
+        let address = SocketAddr::new(self.origin.address.ip(), port);
+        let socket = udp_socket(address).map_err(|error| cause(&error))?;
+        set_class(&SockRef::from(&socket), address.is_ipv6(), flow.class).map_err(|error| cause(&error))?;
+        let (stop, ended) = UnixStream::pair().map_err(|error| cause(&error))?;
+        let get = |path: &str| fathom_protocol::http3::get(&self.origin.host, path, AGENT);
+        let download = quic_load::Download {
+            plan: http3::QuicPlan::new(tls, address)?,
+            socket,
+            stop: ended,
+            large: get(&self.endpoints.download),
+            small: get(small),
+            clock: limits.clock,
+        };
+        let transfer = Box::new(move |meter: &_| download.run(meter));
+        Ok(OpenFlow { socket: Arc::new(OwnedFd::from(stop).into()), congestion_control: None, transfer })
+    }
+}
+
 impl Peer for WebPeer {
     fn protocol(&self) -> &'static str {
         self.endpoints.protocol
@@ -131,7 +179,7 @@ impl Peer for WebPeer {
         self.origin.address
     }
     fn carries(&self, direction: Direction) -> bool {
-        direction == Direction::Down || self.endpoints.upload.is_some()
+        direction == Direction::Down || (self.endpoints.upload.is_some() && !self.is_quic)
     }
     fn probes(&self) -> Vec<ProbeKind> {
         let mut kinds = vec![ProbeKind::Icmp, ProbeKind::Connect];
@@ -150,7 +198,13 @@ impl Peer for WebPeer {
         let tls = self.tls_probe(request.clone());
         Some(WebProbe { tls, request, is_head: false, encryption, http3 })
     }
+    fn loads_by_quic(&self) -> bool {
+        self.is_quic
+    }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
+        if self.is_quic {
+            return self.open_quic(flow, limits);
+        }
         let socket = limits.connect(self.origin.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
         if let (Direction::Down, Some(tls), Some(small)) =
             (flow.direction, &self.http2, &self.endpoints.small)

@@ -90,8 +90,8 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
     enclose(view, path, rise, &queue, points).ok().filter(|found| found.len() == 1).unwrap_or_default()
 }
 
-/// The probes are in one of the flows, whose queue may be shorter or longer than the median one: the
-/// share of its delay from which theirs may be that of a queue.
+/// The share of the median delay from which that of the probes is a queue: they are in one of the
+/// flows, which may have a shorter queue or a longer one.
 fn least_share(view: &View<'_>, direction: Direction, rise: &Rise<'_>, delay_s: f64) -> f64 {
     let shortest = shortest_delay(view, direction, rise).map(|shortest_s| shortest_s / delay_s);
     shortest.map_or(SAME_QUEUE, |share| ((1.0 - TOLERANCE) * share).clamp(LEAST_SHARE, SAME_QUEUE))

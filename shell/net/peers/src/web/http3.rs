@@ -4,10 +4,11 @@ use crate::tls::Tls;
 use fathom_client::{Exchange, ExchangeStage, Requests, StartExchange, StartRequests};
 use fathom_probe::protocol::AGENT;
 use fathom_protocol::http3;
+use fathom_units::Duration;
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event,
-    ReadError, StreamId, TransportConfig,
+    ReadError, StreamId, TransportConfig, VarInt,
 };
 use rustls::pki_types::ServerName;
 use std::net::SocketAddr;
@@ -42,50 +43,52 @@ pub(crate) fn requests(
     let (quic, request) = (QuicPlan::new(tls, address)?, http3::head(host, path, AGENT));
     Ok(Arc::new(move || {
         let (quic, request) = (quic.start()?, request.clone());
-        Ok(Box::new(Heads { quic, request, has_control: false, waiting: Vec::new() }))
+        Ok(Box::new(Heads { quic, request, waiting: Vec::new() }))
     }))
 }
 
 /// What is needed to connect to a server.
 #[derive(Clone)]
-struct QuicPlan {
+pub(super) struct QuicPlan {
     config: ClientConfig,
     name: ServerName<'static>,
     address: SocketAddr,
 }
 
 impl QuicPlan {
-    fn new(tls: &Tls, address: SocketAddr) -> Result<Self, String> {
+    pub(super) fn new(tls: &Tls, address: SocketAddr) -> Result<Self, String> {
         let tls = tls.with_protocol(ALPN);
         let crypto = QuicClientConfig::try_from(tls.config()).map_err(reason)?;
         let mut transport = TransportConfig::default();
-        // The prober ends connections. A short exchange does not search for larger datagrams.
-        transport.max_idle_timeout(None).mtu_discovery_config(None);
+        // The prober ends connections. What this host sends does not need larger datagrams. Only
+        // congestion limits a download.
+        transport.max_idle_timeout(None).mtu_discovery_config(None).stream_receive_window(VarInt::MAX);
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::new(transport));
         Ok(QuicPlan { config, name: tls.name(), address })
     }
-    fn start(&self) -> Result<Quic, String> {
+    pub(super) fn start(&self) -> Result<Quic, String> {
         let mut endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, true, None);
         let QuicPlan { config, name, address } = self.clone();
         let connected = endpoint.connect(Instant::now(), config, address, &name.to_str());
         let (handle, connection) = connected.map_err(reason)?;
-        Ok(Quic { endpoint, handle, connection, address, is_connected: false })
+        Ok(Quic { endpoint, handle, connection, address, is_connected: false, has_control: false })
     }
 }
 
 /// A connection.
-struct Quic {
+pub(super) struct Quic {
     endpoint: Endpoint,
     handle: ConnectionHandle,
     connection: Connection,
     address: SocketAddr,
     is_connected: bool,
+    has_control: bool,
 }
 
 impl Quic {
     /// Takes a datagram, if there is one, and notices which timers have expired.
-    fn advance(&mut self, datagram: Option<&[u8]>) -> Result<(), String> {
+    pub(super) fn advance(&mut self, datagram: Option<&[u8]>) -> Result<(), String> {
         let now = Instant::now();
         if let Some(bytes) = datagram {
             // A reply without a connection, which is a server's part, is not sent.
@@ -111,6 +114,42 @@ impl Quic {
         }
         Ok(())
     }
+    /// Whether the handshake is over.
+    pub(super) const fn is_connected(&self) -> bool {
+        self.is_connected
+    }
+    /// Time until the next timer expires.
+    pub(super) fn wait(&mut self) -> Option<Duration> {
+        let wait = self.connection.poll_timeout()?.saturating_duration_since(Instant::now());
+        Some(Duration::from_nanos(wait.as_nanos() as u64))
+    }
+    /// Sends a request on a stream.
+    pub(super) fn request(&mut self, request: &[u8]) -> Result<StreamId, String> {
+        if !std::mem::replace(&mut self.has_control, true) {
+            self.open(Dir::Uni, &http3::CONTROL)?;
+        }
+        self.open(Dir::Bi, request)
+    }
+    /// Closes the connection, which has served its purpose.
+    pub(super) fn close(&mut self) {
+        self.connection.close(Instant::now(), http3::NO_ERROR.into(), Default::default());
+    }
+    /// Drops what arrived of a stream; returns its bytes, and whether the stream is over.
+    pub(super) fn discard(&mut self, stream: StreamId) -> Result<(u64, bool), String> {
+        let mut receiver = self.connection.recv_stream(stream);
+        let mut chunks = receiver.read(true).map_err(reason)?;
+        let mut bytes = 0;
+        let is_over = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => bytes += chunk.bytes.len() as u64,
+                Ok(None) => break true,
+                Err(ReadError::Blocked) => break false,
+                Err(error) => return Err(reason(error)),
+            }
+        };
+        let _ = chunks.finalize();
+        Ok((bytes, is_over))
+    }
     /// Opens a stream with this content. One in both directions ends with it.
     fn open(&mut self, direction: Dir, content: &[u8]) -> Result<StreamId, String> {
         let opened = self.connection.streams().open(direction);
@@ -125,7 +164,7 @@ impl Quic {
         Ok(stream)
     }
     /// Reads what arrived of a response. Returns its status once it is known.
-    fn read(&mut self, stream: StreamId, response: &mut Vec<u8>) -> Result<Option<u16>, String> {
+    pub(super) fn read(&mut self, stream: StreamId, response: &mut Vec<u8>) -> Result<Option<u16>, String> {
         let mut receiver = self.connection.recv_stream(stream);
         let mut chunks = receiver.read(true).map_err(reason)?;
         let is_over = loop {
@@ -142,7 +181,7 @@ impl Quic {
             status => Ok(status),
         }
     }
-    fn take_output(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn take_output(&mut self) -> Option<Vec<u8>> {
         let mut datagram = Vec::new();
         self.connection.poll_transmit(Instant::now(), 1, &mut datagram).map(|_| datagram)
     }
@@ -161,13 +200,12 @@ impl Exchange for Get {
     fn advance(&mut self, datagram: Option<&[u8]>) -> Result<ExchangeStage, String> {
         self.quic.advance(datagram)?;
         if self.quic.is_connected && self.stream.is_none() {
-            self.quic.open(Dir::Uni, &http3::CONTROL)?;
-            self.stream = Some(self.quic.open(Dir::Bi, &self.request)?);
+            self.stream = Some(self.quic.request(&self.request)?);
         }
         let Some(stream) = self.stream else { return Ok(ExchangeStage::Handshake) };
         match self.quic.read(stream, &mut self.response)? {
             Some(200) => {
-                self.quic.connection.close(Instant::now(), http3::NO_ERROR.into(), Default::default());
+                self.quic.close();
                 Ok(ExchangeStage::Answered)
             }
             Some(status) => Err(format!("HTTP status {status}")),
@@ -183,7 +221,6 @@ impl Exchange for Get {
 struct Heads {
     quic: Quic,
     request: Vec<u8>,
-    has_control: bool,
     /// The requests without a response: number, stream, and what arrived of the response.
     waiting: Vec<(u32, StreamId, Vec<u8>)>,
 }
@@ -193,10 +230,7 @@ impl Requests for Heads {
         self.quic.is_connected
     }
     fn request(&mut self, number: u32) -> Result<(), String> {
-        if !std::mem::replace(&mut self.has_control, true) {
-            self.quic.open(Dir::Uni, &http3::CONTROL)?;
-        }
-        self.waiting.push((number, self.quic.open(Dir::Bi, &self.request)?, Vec::new()));
+        self.waiting.push((number, self.quic.request(&self.request)?, Vec::new()));
         Ok(())
     }
     fn advance(&mut self, received: Option<&[u8]>) -> Result<Vec<u32>, String> {
@@ -215,6 +249,6 @@ impl Requests for Heads {
     }
 }
 
-fn reason(error: impl std::fmt::Display) -> String {
+pub(super) fn reason(error: impl std::fmt::Display) -> String {
     format!("HTTP/3: {error}")
 }

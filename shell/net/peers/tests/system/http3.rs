@@ -1,8 +1,10 @@
 //! Probes by HTTP/3: real servers, and ones that do not answer as they should.
 use crate::stand_in::{StandIn, cloudflare, send, test};
+use fathom_client::TestError;
 use fathom_peers::Trust;
-use fathom_run::{Metric, Note, Run, SeriesKey};
+use fathom_run::{Metric, Note, PhaseKind, Run, SeriesKey};
 use fathom_test_support::unused_port;
+use fathom_units::Direction;
 use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event};
 use quinn_proto::{ServerConfig, StreamEvent};
@@ -110,6 +112,13 @@ impl Quic {
 
 /// The result of a test of a web server that offers HTTP/3 at `port`, with this certificate.
 fn run_with(port: u16, certificate: Option<CertificateDer<'static>>) -> Run {
+    let run = run_of("https", port, certificate).unwrap();
+    assert_eq!(run.partial, None, "{:?}", run.notes);
+    run
+}
+
+/// Likewise with a URL of this scheme.
+fn run_of(scheme: &str, port: u16, certificate: Option<CertificateDer<'static>>) -> Result<Run, TestError> {
     let web = StandIn::start_tls(move |line, out| match line.split_once("bytes=") {
         Some((_, bytes)) => {
             let fields = format!("Alt-Svc: h2=\":1\", h3=\":{port}\"; ma=60\r\nContent-Length: {bytes}\r\n");
@@ -120,9 +129,7 @@ fn run_with(port: u16, certificate: Option<CertificateDer<'static>>) -> Run {
     let Trust::These(mut trusted) = web.trust else { unreachable!("its own certificate") };
     trusted.extend(certificate);
     let server = StandIn { port: web.port, trust: Trust::These(trusted) };
-    let run = server.test(&format!("https://localhost:{}/", server.port)).unwrap();
-    assert_eq!(run.partial, None, "{:?}", run.notes);
-    run
+    server.test(&format!("{scheme}://localhost:{}/", server.port))
 }
 
 /// Answered and unanswered probes of a metric.
@@ -206,6 +213,49 @@ fn caddy_answers_by_each_version_of_http() {
         // Twice per second, at least while idle and during the download.
         assert!(answered >= 2 && unanswered == 0, "{metric:?}: {answered}, {unanswered}; {:?}", run.notes);
     }
+}
+
+/// Bytes per second of the download, and the notes of the run.
+fn downloaded(run: &Run) -> f64 {
+    let down = run.phases.iter().find(|phase| phase.kind == PhaseKind::Down).expect("a download");
+    let series = run.series(&SeriesKey::directed(Metric::Goodput, Direction::Down)).expect("goodput");
+    let values: Vec<f64> = series.within(down).filter_map(|o| o.value.observed()).collect();
+    values.iter().sum::<f64>() / values.len().max(1) as f64 / 8.0
+}
+
+#[test]
+fn caddy_sends_load_by_http3_and_answers_on_its_connection() {
+    let caddy = Caddy::start();
+    let run = test(&format!("h3://localhost:{}/", caddy.port), &caddy.trust).unwrap();
+    assert_eq!(run.partial, None, "{:?}", run.notes);
+    let kinds: Vec<PhaseKind> = run.phases.iter().map(|phase| phase.kind).collect();
+    assert!(kinds.contains(&PhaseKind::Down) && !kinds.contains(&PhaseKind::Up), "{kinds:?}");
+    assert!(downloaded(&run) > 1e6, "{}", downloaded(&run));
+    let (answered, _) = counts(&run, Metric::Http3Loaded);
+    assert!(answered >= 2, "{:?}", run.notes);
+    assert!(run.series(&SeriesKey::of(Metric::HttpLoaded)).is_none_or(|series| series.at_ns.is_empty()));
+}
+
+/// Why a download from such a server of QUIC fails.
+fn failure(port: u16, certificate: CertificateDer<'static>) -> String {
+    let run = run_of("h3", port, Some(certificate)).unwrap();
+    format!("{:?} {:?}", run.partial, run.notes)
+}
+
+#[test]
+fn load_that_does_not_come_is_reported() {
+    for (response, expected) in [
+        (Some(NOT_FOUND), "the server responds with status 404"),
+        (Some(&b"\x00\x01x"[..]), "HTTP/3: malformed HTTP header"),
+        (None, "closed by peer: over"),
+    ] {
+        let (port, certificate) = Quic::start("h3", response);
+        let message = failure(port, certificate);
+        assert!(message.contains(expected), "{message}");
+    }
+    let web = StandIn::start_tls(cloudflare);
+    let message = web.test(&format!("h3://localhost:{}/", web.port)).map(|run| run.title).unwrap_err();
+    assert!(message.to_string().contains("no speed test with HTTP/3"), "{message}");
 }
 
 #[test]

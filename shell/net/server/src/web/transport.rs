@@ -41,8 +41,8 @@ impl PieceSize {
     }
 }
 
-/// A connection that is written in such pieces. Each is a packet of its own for the kernel, which
-/// otherwise fills one of 64 kB before it applies `TCP_NOTSENT_LOWAT`.
+/// A connection that is written in such pieces. The kernel does not join them: it would fill
+/// a packet of 64 kB before it applies `TCP_NOTSENT_LOWAT`.
 pub(super) struct Transport {
     stream: TcpStream,
     piece: Arc<PieceSize>,
