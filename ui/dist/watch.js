@@ -745,14 +745,14 @@ var Fe = 100, Ie = class {
 	async load(e, t, n) {
 		let r = this.series;
 		try {
-			let n = await Promise.all(Ge(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
+			let n = await Promise.all(We(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
 			if (r !== this.series) return;
 			this.cells = new Map(n.flat().map((e) => [`${e.day} ${e.hour}`, e]));
 		} catch {
 			this.loaded = "";
 			return;
 		}
-		this.days = n, this.firstDay = Math.floor((t - We(t - 1) - 1) / A) - n + 1, this.cell = {
+		this.days = n, this.firstDay = Math.floor((t - P(t - 1) - 1) / A) - n + 1, this.cell = {
 			day: n - 1,
 			hour: (/* @__PURE__ */ new Date()).getHours()
 		}, this.told.textContent = this.cells.size > 0 ? "Point at an hour for its values; click to show it above." : "No data in these weeks.", this.draw();
@@ -839,23 +839,23 @@ function He(e, t, n) {
 function Ue(e) {
 	return N[Math.min(Math.floor(e * N.length), N.length - 1)];
 }
-function We(e) {
+function P(e) {
 	return (/* @__PURE__ */ new Date(e * 1e3)).getTimezoneOffset() * 60;
 }
-function Ge(e, t) {
+function We(e, t) {
 	let n = [], r = e;
 	for (let i = e; i < t; i += 3600) {
 		let e = Math.min(i + 3600, t);
-		e < t && We(e) === We(r) || (n.push({
+		e < t && P(e) === P(r) || (n.push({
 			start: r,
 			end: e,
-			offset: -We(r)
+			offset: -P(r)
 		}), r = e);
 	}
 	return n;
 }
 // src/watch/levels.ts
-var P = [
+var F = [
 	.1,
 	.2,
 	.5,
@@ -878,26 +878,26 @@ var P = [
 	432e3,
 	864e3
 ];
-function F(e) {
-	let t = P.findIndex((t) => t >= e * .999);
-	return t < 0 ? P.length - 1 : t;
-}
 function I(e) {
-	return P[e] * 256;
+	let t = F.findIndex((t) => t >= e * .999);
+	return t < 0 ? F.length - 1 : t;
 }
-function L(e, t, n) {
-	let r = I(e), i = Math.floor(t / r);
+function L(e) {
+	return F[e] * 256;
+}
+function R(e, t, n) {
+	let r = L(e), i = Math.floor(t / r);
 	return {
 		first: i,
 		last: Math.max(i, Math.ceil(n / r) - 1)
 	};
 }
 // src/watch/tiles.ts
-var Ke = 600, qe = 4, Je = 1e3, Ye = 900, Xe = 3e3;
-function R(e) {
+var Ge = 600, Ke = 4, qe = 1e3, Je = 900, Ye = 3e3;
+function z(e) {
 	return `${e.series}/${e.level}/${e.index}`;
 }
-var Ze = class {
+var Xe = class {
 	load;
 	changed;
 	now;
@@ -910,7 +910,7 @@ var Ze = class {
 		this.load = e, this.changed = t, this.now = n;
 	}
 	want(e, t, n, r) {
-		let i = F(r), a = [], o = [], { first: s, last: c } = L(i, t, n);
+		let i = I(r), a = [], o = [], { first: s, last: c } = R(i, t, n);
 		for (let r of e) {
 			for (let e = s; e <= c; e++) a.push({
 				series: r,
@@ -926,7 +926,7 @@ var Ze = class {
 				level: i,
 				index: c + 1
 			});
-			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, P.length - 1)], u = L(e, (t + n) / 2, (t + n) / 2).first;
+			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, F.length - 1)], u = R(e, (t + n) / 2, (t + n) / 2).first;
 			o.push({
 				series: r,
 				level: e,
@@ -934,23 +934,23 @@ var Ze = class {
 			}, {
 				series: r,
 				level: l,
-				index: L(l, t, n).first
+				index: R(l, t, n).first
 			});
 		}
-		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(R));
+		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(z));
 		for (let [e, t] of this.loading) u.has(e) || t.abort();
-		this.queue = l.filter((e) => !this.loading.has(R(e))), this.next();
+		this.queue = l.filter((e) => !this.loading.has(z(e))), this.next();
 	}
 	isStale(e) {
-		let t = this.now(), n = I(e.level);
+		let t = this.now(), n = L(e.level);
 		if (e.index * n > t / 1e3) return !1;
-		let r = R(e);
-		if (t - (this.failed.get(r) ?? -Infinity) < Xe) return !1;
+		let r = z(e);
+		if (t - (this.failed.get(r) ?? -Infinity) < Ye) return !1;
 		let i = this.known.get(r);
-		return !i || !((e.index + 1) * n + Ye < i.asked / 1e3) && t - i.asked > Math.max(Je, i.width * 1e3);
+		return !i || !((e.index + 1) * n + Je < i.asked / 1e3) && t - i.asked > Math.max(qe, i.width * 1e3);
 	}
 	next() {
-		for (; this.loading.size < qe;) {
+		for (; this.loading.size < Ke;) {
 			let e = this.queue.shift();
 			if (!e) return;
 			this.fetch(e);
@@ -958,16 +958,16 @@ var Ze = class {
 	}
 	async fetch(e) {
 		let [t, n, r] = [
-			R(e),
-			I(e.level),
+			z(e),
+			L(e.level),
 			this.now()
 		], i = new AbortController();
 		this.loading.set(t, i);
 		try {
 			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
 			this.keep(t, {
-				...Qe(o),
-				width: P[e.level],
+				...Ze(o),
+				width: F[e.level],
 				asked: r
 			}), this.failed.delete(t), this.trouble = "";
 		} catch (e) {
@@ -978,7 +978,7 @@ var Ze = class {
 	keep(e, t) {
 		this.known.delete(e), this.known.set(e, t);
 		for (let e of this.known.keys()) {
-			if (this.known.size <= Ke) return;
+			if (this.known.size <= Ge) return;
 			this.known.delete(e);
 		}
 	}
@@ -986,7 +986,7 @@ var Ze = class {
 		return this.loading.size > 0;
 	}
 	pieces(e, t, n, r) {
-		let i = F(r), { first: a, last: o } = L(i, t, n), s = I(i), c = [];
+		let i = I(r), { first: a, last: o } = R(i, t, n), s = L(i), c = [];
 		for (let r = a; r <= o; r++) {
 			let [a, o] = [Math.max(t, r * s), Math.min(n, (r + 1) * s)];
 			c.push(...this.best(e, i, a, o));
@@ -994,7 +994,7 @@ var Ze = class {
 		return c;
 	}
 	best(e, t, n, r) {
-		for (let i = t; i < P.length; i++) {
+		for (let i = t; i < F.length; i++) {
 			let t = this.at(e, i, n, r);
 			if (t.length > 0) return t;
 		}
@@ -1005,9 +1005,9 @@ var Ze = class {
 		return [];
 	}
 	at(e, t, n, r) {
-		let { first: i, last: a } = L(t, n, r), o = [];
+		let { first: i, last: a } = R(t, n, r), o = [];
 		for (let s = i; s <= a; s++) {
-			let i = this.known.get(R({
+			let i = this.known.get(z({
 				series: e,
 				level: t,
 				index: s
@@ -1023,7 +1023,7 @@ var Ze = class {
 		return o;
 	}
 };
-function Qe(e) {
+function Ze(e) {
 	let t = [];
 	for (let n = 0; n < e.count; n++) e.sent[n] + e.failed[n] > 0 && t.push(n);
 	let n = t.slice(1).map((e, n) => e - t[n]);
@@ -1036,7 +1036,7 @@ function Qe(e) {
 	};
 }
 // src/watch/hops.ts
-var $e = [
+var Qe = [
 	.002,
 	.005,
 	.01,
@@ -1044,21 +1044,21 @@ var $e = [
 	.06,
 	.2,
 	1
-], et = .1, tt = { kind: "none" }, nt = { kind: "lost" };
-function rt(e) {
+], $e = .1, et = { kind: "none" }, tt = { kind: "lost" };
+function nt(e) {
 	let t = /^hop (\d+)$/.exec(e)?.[1];
 	return t === void 0 ? void 0 : Number(t);
 }
-function it(e) {
-	return $e.filter((t) => e >= t).length;
+function rt(e) {
+	return Qe.filter((t) => e >= t).length;
 }
-function at(e) {
+function it(e) {
 	let t = [];
 	return [...e].reverse().map((e) => {
-		let n = ot(e);
-		return st(e).map((e, r) => {
-			if (e === void 0) return tt;
-			if (Number.isNaN(e)) return nt;
+		let n = at(e);
+		return ot(e).map((e, r) => {
+			if (e === void 0) return et;
+			if (Number.isNaN(e)) return tt;
 			let i = Math.min(Math.max(e - n, 0), t[r] ?? Infinity);
 			return t[r] = i, {
 				kind: "delay",
@@ -1068,19 +1068,19 @@ function at(e) {
 		});
 	}).reverse();
 }
-function ot(e) {
+function at(e) {
 	let t = e.quantiles[a].filter((e) => !Number.isNaN(e)).sort();
-	return t[Math.floor(t.length * et)] ?? 0;
+	return t[Math.floor(t.length * $e)] ?? 0;
 }
-function st(e) {
-	let { filled: t, pace: n } = Qe(e), r = Array(e.count).fill(void 0);
+function ot(e) {
+	let { filled: t, pace: n } = Ze(e), r = Array(e.count).fill(void 0);
 	return t.forEach((i, o) => {
 		let s = Math.min(t[o + 1] ?? e.count, i + Math.ceil(n) + 1, e.count);
 		r.fill(e.quantiles[a][i], i, s);
 	}), r;
 }
 // src/watch/path.ts
-var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
+var B = 18, st = 172, ct = 24, lt = 480, V = 8, ut = 20, H = 200, dt = [
 	["good", .18],
 	["good", .4],
 	["good", .65],
@@ -1089,7 +1089,7 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 	["bad", .6],
 	["bad", .8],
 	["bad", 1]
-], ut = class {
+], ft = class {
 	addressOf;
 	element = e("section", {
 		class: "card path",
@@ -1109,15 +1109,16 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 	loads = [];
 	asked = "";
 	loading = new AbortController();
+	left = st;
 	cell;
 	constructor(t) {
 		this.addressOf = t;
 		let n = e("div", { class: "scroll" }, this.canvas);
-		this.element.append(e("h2", {}, "Queueing delay by hop"), n, this.told, ft()), this.canvas.addEventListener("pointermove", (e) => this.point(e)), this.canvas.addEventListener("keydown", (e) => this.press(e)), new ResizeObserver(() => this.draw()).observe(this.element);
+		this.element.append(e("h2", {}, "Queueing delay by hop"), n, this.told, ht()), this.canvas.addEventListener("pointermove", (e) => this.point(e)), this.canvas.addEventListener("keydown", (e) => this.press(e)), new ResizeObserver(() => this.draw()).observe(this.element);
 	}
 	of(e, t) {
-		let n = t.filter((t) => t.target === e && rt(t.probe) !== void 0);
-		n.sort((e, t) => (rt(e.probe) ?? 0) - (rt(t.probe) ?? 0)), this.hops = n.map(({ series: e, probe: t }) => ({
+		let n = t.filter((t) => t.target === e && nt(t.probe) !== void 0);
+		n.sort((e, t) => (nt(e.probe) ?? 0) - (nt(t.probe) ?? 0)), this.hops = n.map(({ series: e, probe: t }) => ({
 			series: e,
 			name: t
 		})), this.element.hidden = n.length === 0, this.canvas.setAttribute("aria-label", `${e}: queueing delay of each hop over time. The arrow keys move between hops and times and announce their values.`), this.asked = "", this.loading.abort(), this.rows = [], this.cell = void 0;
@@ -1135,7 +1136,7 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 		try {
 			let n = await Promise.all(this.hops.map((n) => v.smoke(n.series, e.from, e.to, H, t)));
 			if (t.aborted) return;
-			this.rows = at(n);
+			this.rows = it(n);
 		} catch (e) {
 			if (t.aborted) return;
 			this.asked = "", this.told.textContent = e instanceof Error ? e.message : String(e);
@@ -1145,30 +1146,32 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 	}
 	draw() {
 		let e = this.canvas.getContext("2d"), t = this.element.clientWidth - 36;
-		if (!e || !this.view || this.rows.length === 0 || t < 222) return;
-		let n = V + this.rows.length * z + ct, r = Math.min(devicePixelRatio, 2);
+		if (this.left = t < lt ? ct : st, !e || !this.view || this.rows.length === 0 || t < this.left + 50) return;
+		let n = V + this.rows.length * B + ut, r = Math.min(devicePixelRatio, 2);
 		[this.canvas.width, this.canvas.height] = [Math.round(t * r), Math.round(n * r)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${n}px`], e.setTransform(r, 0, 0, r, 0, 0);
-		let i = (t - B) / H, a = (e) => Math.round(B + e * i);
-		this.rows.forEach((t, n) => t.forEach((t, r) => dt(e, t, a(r), V + n * z, a(r + 1) - a(r)))), this.labels(e), this.times(e, this.view, t, n), document.activeElement === this.canvas && this.cell && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(B + this.cell.column * i - 1, V + this.cell.row * z, i + 2, 17));
+		let i = (t - this.left) / H, a = (e) => Math.round(this.left + e * i);
+		this.rows.forEach((t, n) => t.forEach((t, r) => mt(e, t, a(r), V + n * B, a(r + 1) - a(r)))), this.labels(e), this.times(e, this.view, t, n), document.activeElement === this.canvas && this.cell && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(this.left + this.cell.column * i - 1, V + this.cell.row * B, i + 2, 17));
 	}
 	labels(e) {
-		e.font = `12px ${E}`, e.fillStyle = C("ink"), e.textBaseline = "middle", e.textAlign = "left", this.hops.forEach((t, n) => e.fillText(this.label(t), 0, V + n * z + z / 2, 164));
+		e.font = `12px ${E}`, e.fillStyle = C("ink"), e.textBaseline = "middle", e.textAlign = "left";
+		let t = (e) => this.left === ct ? pt(e) : this.label(e);
+		this.hops.forEach((n, r) => e.fillText(t(n), 0, V + r * B + B / 2, this.left - 8));
 	}
 	label(e) {
-		return `${e.name.replace("hop ", "")} ${this.addressOf(e.series)}`.trim();
+		return `${pt(e)} ${this.addressOf(e.series)}`.trim();
 	}
 	times(e, { from: t, to: n }, r, i) {
-		let a = (e) => B + (Math.min(Math.max(e, t), n) - t) / (n - t) * (r - B);
+		let a = (e) => this.left + (Math.min(Math.max(e, t), n) - t) / (n - t) * (r - this.left);
 		e.fillStyle = C("both");
 		for (let { at_s: r, until_s: i } of this.loads) r < n && (i ?? r) > t && e.fillRect(a(r), 0, Math.max(a(i ?? r) - a(r), 3), 5);
 		e.font = `11px ${E}`, e.fillStyle = C("dim"), e.textAlign = "center";
-		for (let o of me(t, n, Math.max(2, (r - B) / 84))) {
+		for (let o of me(t, n, Math.max(2, (r - this.left) / 84))) {
 			let t = a(o.at);
-			t > 192 && t < r - 20 && e.fillText(o.label, t, i - ct / 2);
+			t > this.left + 20 && t < r - 20 && e.fillText(o.label, t, i - ut / 2);
 		}
 	}
 	point(e) {
-		let t = this.canvas.getBoundingClientRect(), n = Math.floor((e.clientX - t.left - B) / (t.width - B) * H), r = Math.floor((e.clientY - t.top - V) / z);
+		let t = this.canvas.getBoundingClientRect(), n = Math.floor((e.clientX - t.left - this.left) / (t.width - this.left) * H), r = Math.floor((e.clientY - t.top - V) / B);
 		n < 0 || n >= H || r < 0 || r >= this.rows.length || (this.cell = {
 			column: n,
 			row: r
@@ -1206,13 +1209,16 @@ var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
 		this.told.textContent = `${x(this.view.from + this.cell.column * t, t)}, hop ${this.label(this.hops[this.cell.row])}: ${n}`;
 	}
 };
-function dt(e, t, n, r, i) {
+function pt(e) {
+	return e.name.replace("hop ", "");
+}
+function mt(e, t, n, r, i) {
 	if (t.kind === "none") return;
-	let [a, o] = t.kind === "lost" ? ["hair", 1] : lt[it(t.added)];
+	let [a, o] = t.kind === "lost" ? ["hair", 1] : dt[rt(t.added)];
 	e.fillStyle = C(a), e.globalAlpha = o, e.fillRect(n, r, i, 16), e.globalAlpha = 1;
 }
-function ft() {
-	let t = [...$e.map((e) => `< ${e * 1e3}`), "more"], n = lt.map(([n, r], i) => {
+function ht() {
+	let t = [...Qe.map((e) => `< ${e * 1e3}`), "more"], n = dt.map(([n, r], i) => {
 		let a = e("i", { class: "key" });
 		return a.style.background = `color-mix(in srgb, var(--${n}) ${r * 100}%, transparent)`, e("span", {}, a, t[i]);
 	}), r = (t) => {
@@ -1221,7 +1227,7 @@ function ft() {
 	};
 	return e("p", { class: "legend" }, e("b", {}, "Milliseconds:"), ...n, e("span", {}, r("hair"), "no reply"), e("span", {}, r("both"), "speed test"));
 }
-function pt(e) {
+function gt(e) {
 	let [t, n = ""] = e.replace(/^#\/?/, "").split("?"), [r, i = ""] = t.split("/"), a = i.split(",").map(Number).filter((e) => Number.isInteger(e) && e >= 0);
 	if (r !== "targets" || i === "" || a.length === 0) return { page: "overview" };
 	let o = new URLSearchParams(n), s = (e) => {
@@ -1235,12 +1241,12 @@ function pt(e) {
 		to: s("to")
 	};
 }
-function mt(e, t, n) {
+function _t(e, t, n) {
 	let r = t.to - t.from, i = n ? "" : `&to=${Number(t.to.toFixed(3))}`;
 	return `#/targets/${e.join(",")}?span=${Number(r.toFixed(3))}${i}`;
 }
 // src/watch/scale.ts
-var ht = 3, gt = [
+var vt = 3, yt = [
 	1,
 	1.5,
 	2,
@@ -1251,11 +1257,11 @@ var ht = 3, gt = [
 	8,
 	10
 ];
-function _t(e) {
+function bt(e) {
 	let t = 10 ** Math.floor(Math.log10(e));
-	return (gt.find((n) => n * t >= e * .999999) ?? 10) * t;
+	return (yt.find((n) => n * t >= e * .999999) ?? 10) * t;
 }
-function vt(e, t, n) {
+function xt(e, t, n) {
 	let r = [], [a, o] = [0, Infinity];
 	for (let { tile: t, first: n, last: s } of e) {
 		let { max: e, min: c, quantiles: l } = t.columns, u = l[i.length - 1];
@@ -1269,21 +1275,21 @@ function vt(e, t, n) {
 	if (t === "log") return {
 		kind: t,
 		low: 10 ** Math.floor(Math.log10(o)),
-		high: _t(Math.max(a * 1.05, o * 10))
+		high: bt(Math.max(a * 1.05, o * 10))
 	};
 	r.sort((e, t) => e - t);
-	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > ht * s;
+	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > vt * s;
 	return {
 		kind: t,
 		low: 0,
-		high: _t(Math.max(c ? s : a * 1.05, n))
+		high: bt(Math.max(c ? s : a * 1.05, n))
 	};
 }
 function U(e, t, n) {
 	let r = e.kind === "log" ? (t) => Math.log(Math.max(t, e.low) / e.low) / Math.log(e.high / e.low) : (t) => t / e.high;
 	return (e) => t + n * (1 - Math.min(Math.max(r(e), 0), 1));
 }
-function yt(e, t) {
+function St(e, t) {
 	if (e.kind !== "log") return [];
 	let n = [], r = Math.log10(e.high / e.low) * 3 <= t ? [
 		1,
@@ -1297,7 +1303,7 @@ function yt(e, t) {
 	return n;
 }
 // src/watch/paint.ts
-var bt = [
+var Ct = [
 	[
 		0,
 		8,
@@ -1318,18 +1324,18 @@ var bt = [
 		5,
 		"smoke4"
 	]
-], xt = 1.6;
+], wt = 1.6;
 function W(e, t, n) {
 	let { rect: r, from: i, to: a } = t, o = r.width / (a - i), s = Math.min(devicePixelRatio, 2), c = (e) => Math.round(e * s) / s;
 	for (let { tile: t, first: a, last: l } of e) {
-		let { columns: e, width: u, filled: d, pace: f } = t, p = f * xt;
-		for (let t = St(d, a); t < d.length && d[t] < l; t++) {
+		let { columns: e, width: u, filled: d, pace: f } = t, p = f * wt;
+		for (let t = Tt(d, a); t < d.length && d[t] < l; t++) {
 			let a = d[t], l = t + 1 < d.length ? d[t + 1] : Infinity, f = Math.max(1, Math.min(l - a, p)), m = r.left + (e.from + a * u - i) * o, ee = c(m);
 			n(e, a, ee, Math.max(c(m + f * u * o) - ee, 1 / s));
 		}
 	}
 }
-function St(e, t) {
+function Tt(e, t) {
 	let [n, r] = [0, e.length];
 	for (; n < r;) {
 		let i = n + r >> 1;
@@ -1337,16 +1343,16 @@ function St(e, t) {
 	}
 	return n;
 }
-function Ct(e, t, n, r) {
+function Et(e, t, n, r) {
 	let { rect: i, scale: a } = n, o = U(a, i.top, i.height);
 	e.save(), e.beginPath(), e.rect(i.left, i.top - 6, i.width, i.height + 6 + 4 + n.rug.height), e.clip();
-	for (let [i, a, s] of bt) e.fillStyle = r(s), W(t, n, ({ quantiles: t }, n, r, s) => {
+	for (let [i, a, s] of Ct) e.fillStyle = r(s), W(t, n, ({ quantiles: t }, n, r, s) => {
 		let c = o(t[a][n]);
 		e.fillRect(r, c, s, o(t[i][n]) - c);
 	});
-	wt(e, t, n, r), Tt(e, t, n, r), Ot(e, t, n, r), e.restore();
+	Dt(e, t, n, r), Ot(e, t, n, r), jt(e, t, n, r), e.restore();
 }
-function wt(e, t, n, r) {
+function Dt(e, t, n, r) {
 	let { rect: a, scale: o } = n, s = U(o, a.top, a.height);
 	e.fillStyle = r("envelope");
 	let c = [];
@@ -1358,16 +1364,16 @@ function wt(e, t, n, r) {
 	let l = -Infinity;
 	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, a.top - 5), e.lineTo(t - 3.5, a.top + 1), e.lineTo(t + 3.5, a.top + 1), e.fill());
 }
-function Tt(e, t, n, r) {
+function Ot(e, t, n, r) {
 	let i = U(n.scale, n.rect.top, n.rect.height);
-	Et(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
+	kt(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
 		e.fillStyle = r(o), W(t, n, (t, n, r, o) => {
 			let l = t.quantiles[a][n];
-			Number.isNaN(l) || ke(Dt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
+			Number.isNaN(l) || ke(At(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
 		});
 	});
 }
-function Et(e, t, n, r) {
+function kt(e, t, n, r) {
 	let i = U(n.scale, n.rect.top, n.rect.height);
 	e.fillStyle = r, e.globalAlpha = .35;
 	let [o, s] = [NaN, -Infinity];
@@ -1376,13 +1382,13 @@ function Et(e, t, n, r) {
 		r - s < 1 && !Number.isNaN(l - o) && e.fillRect(r - .5, Math.min(o, l), 1, Math.abs(o - l)), [o, s] = [l, r + c];
 	}), e.globalAlpha = 1;
 }
-function Dt(e, t) {
+function At(e, t) {
 	return e.sent[t] > 0 ? e.lost[t] / e.sent[t] : 0;
 }
-function Ot(e, t, n, r) {
-	let { rect: i, rug: a } = n, o = kt(e, r("loss4"));
+function jt(e, t, n, r) {
+	let { rect: i, rug: a } = n, o = Mt(e, r("loss4"));
 	W(t, n, (t, n, s, c) => {
-		let l = Dt(t, n);
+		let l = At(t, n);
 		if (l === 1 && (e.fillStyle = o, e.fillRect(s, i.top, Math.max(c, 1), i.height)), l > 0) {
 			e.fillStyle = r(l === 1 ? "loss4" : O[ke(l)].colour);
 			let t = Math.max(3, a.height * Math.min(1, Math.sqrt(l)));
@@ -1391,7 +1397,7 @@ function Ot(e, t, n, r) {
 	});
 }
 var G;
-function kt(e, t) {
+function Mt(e, t) {
 	if (G?.colour === t) return G.pattern;
 	let n = document.createElement("canvas");
 	n.width = n.height = 8;
@@ -1407,17 +1413,17 @@ function kt(e, t) {
 		pattern: e.createPattern(n, "repeat") ?? t
 	}, G.pattern;
 }
-function At(e, t, n, r) {
+function Nt(e, t, n, r) {
 	let { rect: i, scale: o } = n, s = U(o, i.top, i.height), c = i.top + i.height;
 	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, W(t, n, ({ quantiles: t, max: n }, r, i, o) => {
 		let l = s(t[a][r]);
 		e.globalAlpha = .35, e.fillRect(i, l, o, c - l), e.globalAlpha = 1, e.fillRect(i, s(n[r]) - .75, Math.max(o, 1), 1.5);
 	}), e.restore();
 }
-function jt(e, t, n, r, i) {
+function Pt(e, t, n, r, i) {
 	let { rect: a, scale: o, from: s, to: c } = t;
 	e.font = `11px ${E}`, e.textBaseline = "middle";
-	let l = U(o, a.top, a.height), u = o.kind === "log" ? yt(o, a.height / 26) : De(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ee(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Oe(u, d);
+	let l = U(o, a.top, a.height), u = o.kind === "log" ? St(o, a.height / 26) : De(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ee(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Oe(u, d);
 	u.forEach((t, n) => {
 		let r = Math.round(l(t)) + .5;
 		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", D(e, n === u.length - 1 ? `${p[n]} ${f}` : p[n] ?? "", a.left - 6, r);
@@ -1433,12 +1439,12 @@ function jt(e, t, n, r, i) {
 	}
 	e.fillStyle = i("grid"), e.fillRect(a.left, a.top + a.height, a.width, 1);
 }
-var Mt = 10, Nt = 10, Pt = 14, Ft = 22, It = 2, Lt = {
+var Ft = 10, It = 10, Lt = 14, Rt = 22, zt = 2, Bt = {
 	seconds: 2e-4,
 	rate: 1e3,
 	bytes: 1500,
 	plain: 1
-}, Rt = class {
+}, Vt = class {
 	series;
 	name;
 	unit;
@@ -1460,7 +1466,7 @@ var Mt = 10, Nt = 10, Pt = 14, Ft = 22, It = 2, Lt = {
 		}, this.heading, this.stage);
 	}
 	measure() {
-		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, It);
+		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, zt);
 		[this.width, this.height] = [e, t];
 		for (let r of [this.base, this.above]) {
 			let [i, a] = [Math.round(e * n), Math.round(t * n)];
@@ -1471,30 +1477,30 @@ var Mt = 10, Nt = 10, Pt = 14, Ft = 22, It = 2, Lt = {
 	get axis() {
 		return {
 			left: 58,
-			width: Math.max(this.width - 58 - Mt, 1)
+			width: Math.max(this.width - 58 - Ft, 1)
 		};
 	}
 	draw(e, t, n, r, i) {
 		let { from: a, to: o } = t, s = this.base.getContext("2d");
 		if (!s || this.width === 0) return;
-		let c = this.unit === "seconds" ? Pt : 0, l = Math.max(this.height - Nt - c - (c ? 4 : 0) - (this.isLast ? Ft : 4), 20), u = {
+		let c = this.unit === "seconds" ? Lt : 0, l = Math.max(this.height - It - c - (c ? 4 : 0) - (this.isLast ? Rt : 4), 20), u = {
 			left: this.axis.left,
-			top: Nt,
+			top: It,
 			width: this.axis.width,
 			height: l
 		}, d = {
 			rect: u,
 			rug: {
 				...u,
-				top: Nt + l + (c ? 4 : 0),
+				top: It + l + (c ? 4 : 0),
 				height: c
 			},
 			from: a,
 			to: o,
-			scale: vt(e, this.unit === "seconds" ? n : "whole", Lt[this.unit]),
+			scale: xt(e, this.unit === "seconds" ? n : "whole", Bt[this.unit]),
 			unit: this.unit
 		};
-		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), jt(s, d, r, this.isLast, C), this.unit === "seconds" ? Ct(s, e, d, C) : At(s, e, d, C("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
+		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), Pt(s, d, r, this.isLast, C), this.unit === "seconds" ? Et(s, e, d, C) : Nt(s, e, d, C("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
 	sayEmpty(e, t, n) {
 		e.fillStyle = C("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "No data in this period." : n, t.left + t.width / 2, t.top + t.height / 2);
@@ -1504,12 +1510,12 @@ var Mt = 10, Nt = 10, Pt = 14, Ft = 22, It = 2, Lt = {
 		if (!t) return;
 		let n = t.rect.left + (e - t.from) / (t.to - t.from) * t.rect.width, r;
 		return W(this.pieces, t, (e, t, i, a) => {
-			n >= i && n < i + Math.max(a, 1) && (r = zt(e, t));
+			n >= i && n < i + Math.max(a, 1) && (r = Ht(e, t));
 		}), r;
 	}
 	readings() {
 		let e = [];
-		return this.scene && W(this.pieces, this.scene, (t, n) => e.push(zt(t, n))), e;
+		return this.scene && W(this.pieces, this.scene, (t, n) => e.push(Ht(t, n))), e;
 	}
 	cursor(e) {
 		let t = this.above.getContext("2d");
@@ -1522,13 +1528,13 @@ var Mt = 10, Nt = 10, Pt = 14, Ft = 22, It = 2, Lt = {
 		if (s < n.left || s > n.left + n.width) return;
 		t.fillStyle = C("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
 		let c = this.at(e);
-		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, U(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? Bt(c, this.unit) : "no data";
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, U(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? Ut(c, this.unit) : "no data";
 	}
 	describe(e) {
 		this.base.setAttribute("aria-label", e);
 	}
 };
-function zt(e, t) {
+function Ht(e, t) {
 	let { sent: n, lost: r, late: o, failed: s, min: c, max: l, quantiles: u } = e, d = (e.to - e.from) / e.count, f = (e) => u[i.indexOf(e)][t], p = {
 		sent: n[t],
 		lost: r[t],
@@ -1548,16 +1554,16 @@ function zt(e, t) {
 		...m
 	};
 }
-function Bt(e, t) {
+function Ut(e, t) {
 	let { sent: n, lost: r, late: i, failed: a, median: o, p95: s, max: c } = e;
 	if (t !== "seconds") return n === 1 ? T(o, t) : `median ${T(o, t)}, max ${T(c, t)}`;
 	let l = [];
-	return n === 1 && !Number.isNaN(o) ? l.push(T(o, t)) : Number.isNaN(o) || l.push(`median ${T(o, t)}, p95 ${T(s, t)}, max ${T(c, t)}`), r > 0 ? l.push(Vt(r, n)) : n > 1 && l.push(`none of ${w(n)} lost`), i > 0 && l.push(`${w(i)} late`), a > 0 && l.push(`${w(a)} not sent`), l.filter((e) => e !== "").join(", ");
+	return n === 1 && !Number.isNaN(o) ? l.push(T(o, t)) : Number.isNaN(o) || l.push(`median ${T(o, t)}, p95 ${T(s, t)}, max ${T(c, t)}`), r > 0 ? l.push(Wt(r, n)) : n > 1 && l.push(`none of ${w(n)} lost`), i > 0 && l.push(`${w(i)} late`), a > 0 && l.push(`${w(a)} not sent`), l.filter((e) => e !== "").join(", ");
 }
-function Vt(e, t) {
+function Wt(e, t) {
 	return e < t ? `${w(e)} of ${w(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${w(t)} lost`;
 }
-var Ht = [
+var Gt = [
 	"Time",
 	"Sent",
 	"Lost",
@@ -1567,7 +1573,7 @@ var Ht = [
 	"p99",
 	"Max"
 ];
-function Ut(e, t) {
+function Kt(e, t) {
 	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${w(a)} (${k(a / i)})` : "–";
 	return [
 		x(n, r),
@@ -1583,39 +1589,39 @@ function Ut(e, t) {
 	];
 }
 // src/watch/view.ts
-var Wt = 10, Gt = 631152e3, Kt = .01;
+var qt = 10, Jt = 631152e3, Yt = .01;
 function K(e, t) {
-	let n = t + e * Kt;
+	let n = t + e * Yt;
 	return {
 		from: n - e,
 		to: n
 	};
 }
 function q(e, t) {
-	let n = Math.min(Math.max(e.to - e.from, Wt), Gt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Kt);
+	let n = Math.min(Math.max(e.to - e.from, qt), Jt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Yt);
 	return {
 		from: Math.max(i - n, 0),
 		to: i
 	};
 }
-function qt(e, t, n, r) {
-	let i = e.to - e.from, a = Math.min(Math.max(i * n, Wt), Gt), o = t - (t - e.from) / i * a;
+function Xt(e, t, n, r) {
+	let i = e.to - e.from, a = Math.min(Math.max(i * n, qt), Jt), o = t - (t - e.from) / i * a;
 	return q({
 		from: o,
 		to: o + a
 	}, r);
 }
-function Jt(e, t, n) {
+function Zt(e, t, n) {
 	return q({
 		from: e.from + t,
 		to: e.to + t
 	}, n);
 }
-function Yt(e, t) {
+function Qt(e, t) {
 	return e.to >= t - (e.to - e.from) * .005;
 }
 // src/watch/detail.ts
-var Xt = .12, J = .6, Zt = [
+var $t = .12, J = .6, en = [
 	["10 min", 600],
 	["1 h", 3600],
 	["3 h", 10800],
@@ -1623,11 +1629,11 @@ var Xt = .12, J = .6, Zt = [
 	["1 week", 604800],
 	["1 month", 2629800],
 	["1 year", 31557600]
-], Qt = "Delay over time. The left and right arrow keys move, up and down zoom. Shift with left or right moves the cursor and announces its values. N goes to the present. The mouse wheel or a pinch zooms, dragging moves, dragging with Shift zooms to a selection.", $t = 200, en = {
+], tn = "Delay over time. The left and right arrow keys move, up and down zoom. Shift with left or right moves the cursor and announces its values. N goes to the present. The mouse wheel or a pinch zooms, dragging moves, dragging with Shift zooms to a selection.", nn = 200, rn = {
 	seconds: "seconds",
 	bits_per_second: "rate",
 	bytes: "bytes"
-}, Y = () => Date.now() / 1e3, tn = class {
+}, Y = () => Date.now() / 1e3, an = class {
 	watch;
 	element = e("section", { class: "detail" });
 	view = K(3600, Y());
@@ -1645,10 +1651,10 @@ var Xt = .12, J = .6, Zt = [
 	isDue = !1;
 	timer = 0;
 	addressTimer = 0;
-	tiles = new Ze(v.smoke, () => this.due());
+	tiles = new Xe(v.smoke, () => this.due());
 	title = e("h1");
 	when = e("p", { class: "when" });
-	spans = Zt.map(([e, n]) => ({
+	spans = en.map(([e, n]) => ({
 		seconds: n,
 		element: t(e, `Show the last ${e}`, () => this.showLast(n))
 	}));
@@ -1659,7 +1665,7 @@ var Xt = .12, J = .6, Zt = [
 		class: "stage",
 		tabindex: "0",
 		role: "application",
-		"aria-label": Qt
+		"aria-label": tn
 	});
 	box = e("div", {
 		class: "selection",
@@ -1689,7 +1695,7 @@ var Xt = .12, J = .6, Zt = [
 		from: e,
 		to: t
 	}));
-	path = new ut((e) => [...this.watch.targets.values()].find((t) => t.series === e)?.address ?? "");
+	path = new ft((e) => [...this.watch.targets.values()].find((t) => t.series === e)?.address ?? "");
 	compare = new Ne();
 	constructor(e) {
 		this.watch = e, this.build(), this.listen();
@@ -1706,13 +1712,13 @@ var Xt = .12, J = .6, Zt = [
 			"aria-label": "View"
 		});
 		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / J)), t("+", "Zoom in", () => this.zoomBy(J)), this.scale, this.adder);
-		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, on(), this.links, this.said);
+		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, ln(), this.links, this.said);
 		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.path.element, this.eventList.element, this.heat.element, this.compare.element);
 	}
 	listen() {
 		r(this.stage, {
-			zoom: (e, t) => this.show(qt(this.view, this.timeAt(e), t, Y())),
-			pan: (e) => this.show(Jt(this.view, e * this.secondsPerPixel, Y())),
+			zoom: (e, t) => this.show(Xt(this.view, this.timeAt(e), t, Y())),
+			pan: (e) => this.show(Zt(this.view, e * this.secondsPerPixel, Y())),
 			select: ({ left: e, right: t }) => {
 				this.selection = void 0, this.show(q({
 					from: this.timeAt(e),
@@ -1725,7 +1731,7 @@ var Xt = .12, J = .6, Zt = [
 			point: (e) => this.pinned || this.point(this.timeAt(e)),
 			leave: () => this.pinned || this.point(void 0),
 			press: (e) => this.press(this.timeAt(e)),
-			all: () => this.show(qt(this.view, (this.view.from + this.view.to) / 2, 3, Y()))
+			all: () => this.show(Xt(this.view, (this.view.from + this.view.to) / 2, 3, Y()))
 		}), this.stage.addEventListener("keydown", (e) => this.key(e)), this.scale.addEventListener("change", () => {
 			this.kind = this.scale.value, this.due();
 		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), xe(() => {
@@ -1747,10 +1753,10 @@ var Xt = .12, J = .6, Zt = [
 		return t ? `${t.target} · ${t.probe}` : n ? `${n.name} · ${n.probe}` : `series ${e}`;
 	}
 	rebuild() {
-		let n = [...this.shown, ...an(this.all, this.shown)];
+		let n = [...this.shown, ...cn(this.all, this.shown)];
 		this.plots = n.map((e) => {
-			let n = en[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Remove ${this.nameOf(e)}`, () => this.choose(this.shown.filter((t) => t !== e)));
-			return new Rt(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
+			let n = rn[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Remove ${this.nameOf(e)}`, () => this.choose(this.shown.filter((t) => t !== e)));
+			return new Vt(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
 		});
 		let r = this.plots.at(-1);
 		r && (r.isLast = !0), this.stage.classList.toggle("many", this.shown.length > 1), this.stage.replaceChildren(...this.plots.map((e) => e.element), this.ribbon.element, this.box);
@@ -1762,7 +1768,7 @@ var Xt = .12, J = .6, Zt = [
 		this.path.of(o?.target ?? "", this.all), this.heat.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.compare.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.layout();
 	}
 	choose(e) {
-		location.hash = mt(e, this.view, this.live);
+		location.hash = _t(e, this.view, this.live);
 	}
 	layout() {
 		this.plots.forEach((e) => e.measure()), this.ribbon.measure(), this.due();
@@ -1795,7 +1801,7 @@ var Xt = .12, J = .6, Zt = [
 	}
 	settle() {
 		clearTimeout(this.addressTimer), this.addressTimer = window.setTimeout(() => {
-			history.replaceState(null, "", mt(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.path.around(this.view, this.events), this.heat.around(this.view), this.compare.around(this.view);
+			history.replaceState(null, "", _t(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.path.around(this.view, this.events), this.heat.around(this.view), this.compare.around(this.view);
 		}, 250);
 	}
 	async loadEvents() {
@@ -1813,7 +1819,7 @@ var Xt = .12, J = .6, Zt = [
 		}
 	}
 	tell() {
-		let { from: e, to: t } = this.view, n = P[F(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
+		let { from: e, to: t } = this.view, n = F[I(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
 		this.when.textContent !== o && (this.when.textContent = o), this.now.setAttribute("aria-pressed", String(this.live));
 		for (let { seconds: e, element: t } of this.spans) t.setAttribute("aria-pressed", String(Math.abs(r / e - 1) < .01));
 		this.trouble.hidden = this.tiles.trouble === "", this.trouble.textContent !== this.tiles.trouble && (this.trouble.textContent = this.tiles.trouble), this.link();
@@ -1830,7 +1836,7 @@ var Xt = .12, J = .6, Zt = [
 	drawCursor() {
 		let e = this.cursor !== void 0 && this.cursor >= this.view.from && this.cursor <= this.view.to;
 		this.plots.forEach((t) => t.cursor(e ? this.cursor : void 0));
-		let t = e && this.cursor !== void 0 ? x(this.cursor, P[F(this.secondsPerPixel)]) : "";
+		let t = e && this.cursor !== void 0 ? x(this.cursor, F[I(this.secondsPerPixel)]) : "";
 		this.stage.dataset.cursor = t, this.ribbon.cursor(e ? this.cursor : void 0, t);
 	}
 	drawSelection() {
@@ -1838,18 +1844,18 @@ var Xt = .12, J = .6, Zt = [
 	}
 	describe() {
 		for (let e of this.plots) {
-			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${x(i.at, i.width)}: ${Bt(i, e.unit)}.` : "";
+			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${x(i.at, i.width)}: ${Ut(i, e.unit)}.` : "";
 			e.describe(`${e.name}, ${this.when.textContent ?? ""}: ${n} probes, ${r} lost. ${a}`);
 		}
 	}
 	showTable() {
 		if (!this.table.open) return;
-		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / $t), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...Ut(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...Ht.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: 1 of ${r} columns; the CSV has all` : ""}`), a, e("tbody", {}, ...i)));
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / nn), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...Kt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...Gt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: 1 of ${r} columns; the CSV has all` : ""}`), a, e("tbody", {}, ...i)));
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {
 		let t = Y();
-		this.view = q(e, t), this.live = Yt(this.view, t), this.due();
+		this.view = q(e, t), this.live = Qt(this.view, t), this.due();
 	}
 	showLast(e) {
 		if (this.live) this.show(K(e, Y()));
@@ -1873,7 +1879,7 @@ var Xt = .12, J = .6, Zt = [
 	}
 	zoomBy(e) {
 		let { from: t, to: n } = this.view, r = this.cursor !== void 0 && this.cursor > t && this.cursor < n ? this.cursor : this.live ? n : (t + n) / 2;
-		this.show(qt(this.view, r, e, Y()));
+		this.show(Xt(this.view, r, e, Y()));
 	}
 	get secondsPerPixel() {
 		return (this.view.to - this.view.from) / (this.plots[0]?.axis.width ?? 1);
@@ -1893,15 +1899,15 @@ var Xt = .12, J = .6, Zt = [
 		this.pinned = !0, this.point(r);
 		let i = this.plots.map((e) => {
 			let t = e.at(r);
-			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? Bt(t, e.unit) : "no data");
+			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? Ut(t, e.unit) : "no data");
 		});
-		this.said.textContent = `${x(r, P[F(this.secondsPerPixel)])}. ${i.join(". ")}`;
+		this.said.textContent = `${x(r, F[I(this.secondsPerPixel)])}. ${i.join(". ")}`;
 	}
 	key(e) {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
-		let t = this.view.to - this.view.from, n = (e) => this.show(Jt(this.view, e * t, Y())), r = {
+		let t = this.view.to - this.view.from, n = (e) => this.show(Zt(this.view, e * t, Y())), r = {
 			ArrowLeft: () => e.shiftKey ? this.step(-1) : n(-.12),
-			ArrowRight: () => e.shiftKey ? this.step(1) : n(Xt),
+			ArrowRight: () => e.shiftKey ? this.step(1) : n($t),
 			ArrowUp: () => this.zoomBy(J),
 			ArrowDown: () => this.zoomBy(1 / J),
 			PageUp: () => n(-1),
@@ -1917,16 +1923,16 @@ var Xt = .12, J = .6, Zt = [
 		}[e.key];
 		r && (e.preventDefault(), r());
 	}
-}, nn = "this host", rn = 6;
-function an(e, t) {
-	return e.filter((e) => e.unit !== "seconds" && e.target === nn && !t.includes(e.series)).slice(0, rn).map((e) => e.series);
+}, on = "this host", sn = 6;
+function cn(e, t) {
+	return e.filter((e) => e.unit !== "seconds" && e.target === on && !t.includes(e.series)).slice(0, sn).map((e) => e.series);
 }
-function on() {
+function ln() {
 	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
 	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Other delays:"), t("smoke", "1st to 99th percentile (darker: 25th to 75th)"), t("envelope", "maximum"), t("cut", "above the scale"));
 }
 // src/watch/live.ts
-var sn = class {
+var un = class {
 	changed;
 	source;
 	targets = /* @__PURE__ */ new Map();
@@ -1957,7 +1963,7 @@ var sn = class {
 		e.troubles && (this.troubles = e.troubles), this.changed();
 	}
 };
-function cn(e) {
+function dn(e) {
 	let t = e.getElementById("first")?.textContent;
 	return t ? JSON.parse(t) : void 0;
 }
@@ -1965,7 +1971,7 @@ function X(e) {
 	return `${e.name}\n${e.probe}`;
 }
 // src/watch/findings.ts
-var ln = 86400, un = 90 * ln, dn = 1500, fn = 36e5, pn = class {
+var fn = 86400, pn = 90 * fn, mn = 1500, hn = 36e5, gn = class {
 	element = e("section", {
 		class: "card findings",
 		"aria-label": "Findings of the last 90 days",
@@ -1974,18 +1980,18 @@ var ln = 86400, un = 90 * ln, dn = 1500, fn = 36e5, pn = class {
 	timer = 0;
 	asked = 0;
 	enter() {
-		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), dn);
+		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), mn);
 	}
 	leave() {
 		clearTimeout(this.timer);
 	}
 	async refresh() {
-		if (this.timer = window.setTimeout(() => void this.refresh(), fn), Date.now() - this.asked < fn) return;
+		if (this.timer = window.setTimeout(() => void this.refresh(), hn), Date.now() - this.asked < hn) return;
 		this.asked = Date.now();
 		let e = Math.floor(Date.now() / 1e3 / 3600) * 3600;
 		try {
-			let t = Ge(e - un, e), n = t.slice(1).map(({ start: e }) => e);
-			this.show(await v.findings(e - un, e, t.map(({ offset: e }) => e).join(), n.join()));
+			let t = We(e - pn, e), n = t.slice(1).map(({ start: e }) => e);
+			this.show(await v.findings(e - pn, e, t.map(({ offset: e }) => e).join(), n.join()));
 		} catch {
 			this.asked = 0;
 		}
@@ -1993,12 +1999,12 @@ var ln = 86400, un = 90 * ln, dn = 1500, fn = 36e5, pn = class {
 	show(t) {
 		this.element.hidden = t.length === 0;
 		let n = e("ul", {}, ...t.map((e) => this.one(e)));
-		this.element.replaceChildren(e("h2", {}, `Findings of the last ${un / ln} days`), n);
+		this.element.replaceChildren(e("h2", {}, `Findings of the last ${pn / fn} days`), n);
 	}
 	one(t) {
 		let n = t.figures.map(({ name: t, value: n }) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n))), r = e("p", { class: "seen" }, "Visible at ", ...t.stretches.map(({ from_s: n, to_s: r }) => {
 			let i = Math.max((r - n) * 3, 3600), a = Math.min((n + r) / 2 + i / 2, Date.now() / 1e3);
-			return e("a", { href: mt([t.series], {
+			return e("a", { href: _t([t.series], {
 				from: a - i,
 				to: a
 			}, !1) }, x(n, 60));
@@ -2007,14 +2013,14 @@ var ln = 86400, un = 90 * ln, dn = 1500, fn = 36e5, pn = class {
 	}
 };
 // src/watch/spark.ts
-function mn(e, [t, n], r) {
+function _n(e, [t, n], r) {
 	let i = Math.min(devicePixelRatio, 2);
 	if (t === 0) return;
 	let [a, o] = [Math.round(t * i), Math.round(n * i)];
 	(e.width !== a || e.height !== o) && ([e.width, e.height] = [a, o]);
 	let s = e.getContext("2d", { willReadFrequently: !0 });
 	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, t, n), !r)) return;
-	let c = hn(r), l = t / r.median.length, u = (e) => 2 + (n - 7) * (1 - Math.min(e / c, 1));
+	let c = vn(r), l = t / r.median.length, u = (e) => 2 + (n - 7) * (1 - Math.min(e / c, 1));
 	s.fillStyle = C("smoke3"), r.median.forEach((e, t) => {
 		if (Number.isNaN(e)) return;
 		let n = u(r.max[t]);
@@ -2028,12 +2034,12 @@ function mn(e, [t, n], r) {
 		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, n - r, Math.max(l, 1), r), s.globalAlpha = 1;
 	});
 }
-function hn(e) {
+function vn(e) {
 	let t = [...e.max].filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), n = [...e.median].filter((e) => !Number.isNaN(e)), r = t[Math.floor(.95 * (t.length - 1))] ?? 0;
 	return Math.max(2e-4, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
 }
 // src/watch/overview.ts
-var gn = 86400, _n = 144, vn = gn / _n, yn = 48, bn = {
+var yn = 86400, bn = 144, xn = yn / bn, Sn = 48, Cn = {
 	failing: {
 		rank: 0,
 		mark: "✕",
@@ -2054,15 +2060,15 @@ var gn = 86400, _n = 144, vn = gn / _n, yn = 48, bn = {
 		mark: "✓",
 		name: "fine"
 	}
-}, xn = new Intl.Collator("en", { numeric: !0 }), Sn = (e) => bn[e.state] ?? bn.unknown, Cn = e("li", {}, e("a", { class: "row" }, e("span", {
+}, wn = new Intl.Collator("en", { numeric: !0 }), Tn = (e) => Cn[e.state] ?? Cn.unknown, En = e("li", {}, e("a", { class: "row" }, e("span", {
 	class: "mark",
 	"aria-hidden": "true"
 }), e("span", { class: "name" }, e("b"), e("small")), e("canvas", { "aria-hidden": "true" }), ...[
 	"median",
 	"p95",
 	"lost"
-].map((t) => e("span", { class: "figure" }, e("small", {}, t), "–")), e("span", { class: "state" }, e("i")))), wn = class {
-	element = Cn.cloneNode(!0);
+].map((t) => e("span", { class: "figure" }, e("small", {}, t), "–")), e("span", { class: "state" }, e("i")))), Dn = class {
+	element = En.cloneNode(!0);
 	link = this.element.firstChild;
 	mark = this.link.children[0];
 	name = this.link.children[1];
@@ -2081,10 +2087,10 @@ var gn = 86400, _n = 144, vn = gn / _n, yn = 48, bn = {
 		let n = JSON.stringify(t);
 		if (n === this.shown) return;
 		this.shown = n;
-		let { mark: r, name: i } = Sn(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
+		let { mark: r, name: i } = Tn(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
 		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.firstChild.textContent = t.name, this.name.lastChild.textContent = t.group ? `${t.group} · ${a}` : a;
 		let o = t.sent > 0 ? t.lost / t.sent : NaN;
-		Tn(this.median, t.median_s === null ? "–" : T(t.median_s, "seconds")), Tn(this.p95, t.p95_s === null ? "–" : T(t.p95_s, "seconds")), Tn(this.loss, k(o)), this.loss.classList.toggle("bad", o > 0);
+		On(this.median, t.median_s === null ? "–" : T(t.median_s, "seconds")), On(this.p95, t.p95_s === null ? "–" : T(t.p95_s, "seconds")), On(this.loss, k(o)), this.loss.classList.toggle("bad", o > 0);
 		let s = [...this.reasons().map((t) => e("span", {}, t)), ...ye(t.alerts)];
 		this.state.firstChild.textContent = i, (s.length > 0 || this.state.childElementCount > 1) && this.state.replaceChildren(this.state.firstChild, ...s);
 	}
@@ -2097,10 +2103,10 @@ var gn = 86400, _n = 144, vn = gn / _n, yn = 48, bn = {
 		return n;
 	}
 };
-function Tn(e, t) {
+function On(e, t) {
 	e.lastChild.data = t;
 }
-var En = class {
+var kn = class {
 	live;
 	element = e("section", {
 		class: "overview",
@@ -2127,7 +2133,7 @@ var En = class {
 		hidden: ""
 	}, "Show together");
 	rows = /* @__PURE__ */ new Map();
-	findings = new pn();
+	findings = new gn();
 	order = "";
 	sparks = /* @__PURE__ */ new Map();
 	seen = /* @__PURE__ */ new Set();
@@ -2171,9 +2177,9 @@ var En = class {
 	}
 	async refresh() {
 		if (this.live.targets.size === 0 && this.sparks.size > 0) return;
-		let e = Math.ceil(Date.now() / 1e3 / vn) * vn;
+		let e = Math.ceil(Date.now() / 1e3 / xn) * xn;
 		try {
-			this.sparks = await v.overview(e - gn, e, _n);
+			this.sparks = await v.overview(e - yn, e, bn);
 		} catch {
 			return;
 		}
@@ -2188,16 +2194,16 @@ var En = class {
 				t.host,
 				t.address,
 				t.probe,
-				Sn(t).name,
+				Tn(t).name,
 				t.reason,
 				...t.alerts
 			].join(" ").toLowerCase();
 			return e.every((e) => n.includes(e));
 		};
-		return Dn([...this.live.targets.values()].filter(t));
+		return An([...this.live.targets.values()].filter(t));
 	}
 	show() {
-		let e = this.matching(), t = Math.ceil(innerHeight / yn), n = this.isWhole ? e : e.slice(0, t);
+		let e = this.matching(), t = Math.ceil(innerHeight / Sn), n = this.isWhole ? e : e.slice(0, t);
 		!this.isWhole && n.length > 0 && this.showRest();
 		for (let e of n) {
 			let t = this.rows.get(X(e));
@@ -2216,7 +2222,7 @@ var En = class {
 		});
 	}
 	add(e) {
-		let t = new wn(e);
+		let t = new Dn(e);
 		this.rows.set(X(e), t), this.watcher.observe(t.element);
 	}
 	tell(t) {
@@ -2225,43 +2231,43 @@ var En = class {
 			"trouble",
 			"unknown",
 			"fine"
-		].map((e) => [r(e), bn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${w(e)} ${t}`), a = `${w(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${w(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
+		].map((e) => [r(e), Cn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${w(e)} ${t}`), a = `${w(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${w(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
 		this.summary.textContent !== o && (this.summary.textContent = s ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "No targets yet. Add targets to the configuration of fathom watch; they appear here immediately." : "Waiting for the server …"));
 	}
 	paint(e) {
 		let t = e.map(({ canvas: e }) => [e.clientWidth, e.clientHeight]);
-		e.forEach((e, n) => mn(e.canvas, t[n], this.sparks.get(e.target.series)));
+		e.forEach((e, n) => _n(e.canvas, t[n], this.sparks.get(e.target.series)));
 	}
 };
-function Dn(e) {
+function An(e) {
 	let t = (e) => e.state === "fine" || e.sent === 0 ? 0 : e.lost / e.sent, n = (e) => `${e.group} ${e.name} ${e.probe}`;
 	return e.map((e) => ({
 		target: e,
-		rank: Sn(e).rank,
+		rank: Tn(e).rank,
 		lost: Math.round(t(e) * 20),
 		name: n(e)
-	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || xn.compare(e.name, t.name)).map(({ target: e }) => e);
+	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || wn.compare(e.name, t.name)).map(({ target: e }) => e);
 }
 // src/watch/main.ts
-var On = document.getElementById("watch"), kn = document.getElementById("connection"), An = document.getElementById("troubles"), Z = new sn(() => Nn()), jn = cn(document);
-jn && Z.begin(jn);
-var Q = new En(Z, jn?.sparks), $, Mn = 0;
-function Nn() {
-	Q.show(), Mn = Z.connected ? 0 : Mn || Date.now(), Fn(), Pn();
-}
-function Pn() {
-	let t = Z.troubles.map((e) => `Since ${(/* @__PURE__ */ new Date(e.since_s * 1e3)).toLocaleString()}: ${e.text}`);
-	An.hidden = t.length === 0, An.textContent !== t.join("") && An.replaceChildren(...t.map((t) => e("p", {}, t)));
-}
-function Fn() {
-	let e = Mn > 0 && Date.now() - Mn > 1500, t = e ? "The server cannot be reached; the data shown is out of date." : "";
-	kn.classList.toggle("lost", e), kn.textContent !== t && (kn.textContent = t);
-}
+var jn = document.getElementById("watch"), Mn = document.getElementById("connection"), Nn = document.getElementById("troubles"), Z = new un(() => In()), Pn = dn(document);
+Pn && Z.begin(Pn);
+var Fn = new kn(Z, Pn?.sparks), Q, $ = 0;
 function In() {
-	let t = pt(location.hash);
-	t.page === "overview" ? ($?.leave(), document.title = "Fathom watch", On.replaceChildren(Q.element), Q.enter()) : (Q.leave(), $ ??= new tn(Z), $.element.parentElement !== On && On.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), $.element), $.enter(t));
+	Fn.show(), $ = Z.connected ? 0 : $ || Date.now(), Rn(), Ln();
 }
 function Ln() {
+	let t = Z.troubles.map((e) => `Since ${(/* @__PURE__ */ new Date(e.since_s * 1e3)).toLocaleString()}: ${e.text}`);
+	Nn.hidden = t.length === 0, Nn.textContent !== t.join("") && Nn.replaceChildren(...t.map((t) => e("p", {}, t)));
+}
+function Rn() {
+	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server cannot be reached; the data shown is out of date." : "";
+	Mn.classList.toggle("lost", e), Mn.textContent !== t && (Mn.textContent = t);
+}
+function zn() {
+	let t = gt(location.hash);
+	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", jn.replaceChildren(Fn.element), Fn.enter()) : (Fn.leave(), Q ??= new an(Z), Q.element.parentElement !== jn && jn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+}
+function Bn() {
 	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
 	(r === "dark" || r === "light") && (e.dataset.theme = r);
 	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
@@ -2269,4 +2275,4 @@ function Ln() {
 		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
 	}), n.addEventListener("change", a), a();
 }
-Ln(), In(), requestAnimationFrame(() => setTimeout(() => Z.start(), 0)), addEventListener("hashchange", In), setInterval(Fn, 1e3);
+Bn(), zn(), requestAnimationFrame(() => setTimeout(() => Z.start(), 0)), addEventListener("hashchange", zn), setInterval(Rn, 1e3);

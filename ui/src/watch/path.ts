@@ -8,7 +8,10 @@ import { BOUNDS_S, type HopCell, hopCells, hopNumber, levelOf } from "./hops.ts"
 import type { View } from "./view.ts";
 
 const ROW = 18;
-const LEFT = 172;
+/** Width of the names of the hops; on a phone, only their numbers have room. */
+const NAMES = 172;
+const NUMBERS = 24;
+const NARROW = 480;
 const TOP = 8;
 const BOTTOM = 20;
 const COLUMNS = 200;
@@ -40,6 +43,8 @@ export class PathChart {
   private loads: readonly WatchEvent[] = [];
   private asked = "";
   private loading = new AbortController();
+  /** Where the cells begin. */
+  private left = NAMES;
   /** The cell that the reader chose, if any. */
   private cell: { column: number; row: number } | undefined;
 
@@ -100,22 +105,23 @@ export class PathChart {
   draw(): void {
     const context = this.canvas.getContext("2d");
     const width = this.element.clientWidth - 36;
-    if (!context || !this.view || this.rows.length === 0 || width < LEFT + 50) return;
+    this.left = width < NARROW ? NUMBERS : NAMES;
+    if (!context || !this.view || this.rows.length === 0 || width < this.left + 50) return;
     const height = TOP + this.rows.length * ROW + BOTTOM;
     const density = Math.min(devicePixelRatio, 2);
     [this.canvas.width, this.canvas.height] = [Math.round(width * density), Math.round(height * density)];
     [this.canvas.style.width, this.canvas.style.height] = [`${width}px`, `${height}px`];
     context.setTransform(density, 0, 0, density, 0, 0);
-    const step = (width - LEFT) / COLUMNS;
+    const step = (width - this.left) / COLUMNS;
     // Whole pixels, so that no lines are between translucent cells.
-    const left = (column: number): number => Math.round(LEFT + column * step);
+    const left = (column: number): number => Math.round(this.left + column * step);
     this.rows.forEach((cells, row) => cells.forEach((cell, column) => paint(context, cell, left(column), TOP + row * ROW, left(column + 1) - left(column))));
     this.labels(context);
     this.times(context, this.view, width, height);
     if (document.activeElement !== this.canvas || !this.cell) return;
     context.strokeStyle = colours("ink");
     context.lineWidth = 2;
-    context.strokeRect(LEFT + this.cell.column * step - 1, TOP + this.cell.row * ROW, step + 2, ROW - 1);
+    context.strokeRect(this.left + this.cell.column * step - 1, TOP + this.cell.row * ROW, step + 2, ROW - 1);
   }
 
   private labels(context: CanvasRenderingContext2D): void {
@@ -123,16 +129,17 @@ export class PathChart {
     context.fillStyle = colours("ink");
     context.textBaseline = "middle";
     context.textAlign = "left";
-    this.hops.forEach((hop, row) => context.fillText(this.label(hop), 0, TOP + row * ROW + ROW / 2, LEFT - 8));
+    const name = (hop: Hop): string => (this.left === NUMBERS ? number(hop) : this.label(hop));
+    this.hops.forEach((hop, row) => context.fillText(name(hop), 0, TOP + row * ROW + ROW / 2, this.left - 8));
   }
 
   private label(hop: Hop): string {
-    return `${hop.name.replace("hop ", "")} ${this.addressOf(hop.series)}`.trim();
+    return `${number(hop)} ${this.addressOf(hop.series)}`.trim();
   }
 
   /** The time axis, and speed tests above the hops. */
   private times(context: CanvasRenderingContext2D, { from, to }: View, width: number, height: number): void {
-    const x = (at: number): number => LEFT + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (width - LEFT);
+    const x = (at: number): number => this.left + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (width - this.left);
     context.fillStyle = colours("both");
     for (const { at_s, until_s } of this.loads) {
       if (at_s < to && (until_s ?? at_s) > from) context.fillRect(x(at_s), 0, Math.max(x(until_s ?? at_s) - x(at_s), 3), TOP - 3);
@@ -140,15 +147,15 @@ export class PathChart {
     context.font = `11px ${FONT}`;
     context.fillStyle = colours("dim");
     context.textAlign = "center";
-    for (const tick of timeTicks(from, to, Math.max(2, (width - LEFT) / 84))) {
+    for (const tick of timeTicks(from, to, Math.max(2, (width - this.left) / 84))) {
       const at = x(tick.at);
-      if (at > LEFT + 20 && at < width - 20) context.fillText(tick.label, at, height - BOTTOM / 2);
+      if (at > this.left + 20 && at < width - 20) context.fillText(tick.label, at, height - BOTTOM / 2);
     }
   }
 
   private point(event: MouseEvent): void {
     const box = this.canvas.getBoundingClientRect();
-    const column = Math.floor(((event.clientX - box.left - LEFT) / (box.width - LEFT)) * COLUMNS);
+    const column = Math.floor(((event.clientX - box.left - this.left) / (box.width - this.left)) * COLUMNS);
     const row = Math.floor((event.clientY - box.top - TOP) / ROW);
     if (column < 0 || column >= COLUMNS || row < 0 || row >= this.rows.length) return;
     this.cell = { column, row };
@@ -178,6 +185,10 @@ export class PathChart {
     const text = cell.kind === "delay" ? `median ${quantity(cell.median, "seconds")}, queueing delay ${quantity(cell.added, "seconds")}` : texts[cell.kind];
     this.told.textContent = `${moment(this.view.from + this.cell.column * width, width)}, hop ${this.label(this.hops[this.cell.row])}: ${text}`;
   }
+}
+
+function number(hop: Hop): string {
+  return hop.name.replace("hop ", "");
 }
 
 function paint(context: CanvasRenderingContext2D, cell: HopCell, left: number, top: number, width: number): void {

@@ -8,9 +8,9 @@ use crate::path::{HOP_LEGEND, HopTable, RETURN_LEGEND, hop_table, return_table, 
 use crate::path_svg::path_chart;
 use crate::quantity::Quantity;
 use crate::rows::{
-    APPLICATION_HEADINGS, APPLICATION_LEGEND, PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND,
-    PROBE_UNITS, SCORE_HEADINGS, application_cells, comparison, phase_cells, probe_cells, score_legend,
-    score_rows,
+    APPLICATION_HEADINGS, APPLICATION_LEGEND, CLASS_HEADINGS, CLASS_UNITS, PHASE_HEADINGS, PHASE_UNITS,
+    PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, application_cells, class_cells, comparison,
+    load_lines, phase_cells, probe_cells, score_legend, score_rows,
 };
 use crate::svg::{
     CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
@@ -256,43 +256,61 @@ fn tables(runs: &[Pair<'_>]) -> String {
     let tables = for_each(runs, |(run, diagnosis)| {
         let rows: String = diagnosis.phases.iter().map(phase_row).collect();
         let name = name_above(runs, run);
+        let line = |text: String| format!("<p class=\"names\">{}</p>", escape(&text));
+        let lines: String = load_lines(run).into_iter().map(line).collect();
+        format!(
+            "<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div>{lines}</div>"
+        )
+    });
+    let more = [probe_tables, class_tables, burst_tables, application_tables, hop_tables, score_tables];
+    let more: String = more.into_iter().map(|of_kind| of_kind(runs)).collect();
+    format!("<h2>Phases</h2>{tables}{more}")
+}
+
+/// A table for each run, with a row for each of `rows`; nothing if no run has any.
+fn row_tables(
+    runs: &[Pair<'_>],
+    (title, legend): (&str, &str),
+    (headings, units): (&[&str], &[&str]),
+    rows: impl Fn(&Diagnosis) -> Vec<Vec<String>>,
+) -> String {
+    if runs.iter().all(|(_, diagnosis)| rows(diagnosis).is_empty()) {
+        return String::new();
+    }
+    let head = head_of(headings, units);
+    let row_of = |cells: &Vec<String>| {
+        let cells: String = cells.iter().map(|text| format!("<td>{}</td>", escape(text))).collect();
+        format!("<tr>{cells}</tr>")
+    };
+    let tables = for_each(runs, |(run, diagnosis)| {
+        let rows: String = rows(diagnosis).iter().map(row_of).collect();
+        let name = name_above(runs, run);
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
-    let (probes, applications) = (probe_tables(runs), application_tables(runs));
-    let bursts = burst_tables(runs);
-    format!("<h2>Phases</h2>{tables}{probes}{bursts}{applications}{}{}", hop_tables(runs), score_tables(runs))
+    let legend = if legend.is_empty() { String::new() } else { format!("<p class=\"names\">{legend}</p>") };
+    format!("<h2>{title}</h2>{tables}{legend}")
 }
 
 fn probe_tables(runs: &[Pair<'_>]) -> String {
-    if runs.iter().all(|(_, diagnosis)| diagnosis.probes.is_empty()) {
-        return String::new();
-    }
-    let head = head_of(&PROBE_HEADINGS, &PROBE_UNITS);
-    let tables = for_each(runs, |(run, diagnosis)| {
-        let row = |probes| probe_cells(probes, UNICODE).map(|text| format!("<td>{text}</td>")).concat();
-        let rows: String =
-            diagnosis.probes.iter().map(|probes| format!("<tr>{}</tr>", row(probes))).collect();
-        let name = name_above(runs, run);
-        format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
-    });
-    format!("<h2>Probes</h2>{tables}<p class=\"names\">{PROBE_LEGEND}</p>")
+    let rows = |diagnosis: &Diagnosis| {
+        diagnosis.probes.iter().map(|probes| probe_cells(probes, UNICODE).to_vec()).collect()
+    };
+    row_tables(runs, ("Probes", PROBE_LEGEND), (&PROBE_HEADINGS, &PROBE_UNITS), rows)
+}
+
+fn class_tables(runs: &[Pair<'_>]) -> String {
+    let rows = |diagnosis: &Diagnosis| {
+        diagnosis.classes.iter().map(|class| class_cells(class, UNICODE).to_vec()).collect()
+    };
+    row_tables(runs, ("Classes", ""), (&CLASS_HEADINGS, &CLASS_UNITS), rows)
 }
 
 fn application_tables(runs: &[Pair<'_>]) -> String {
-    if runs.iter().all(|(_, diagnosis)| diagnosis.applications.is_empty()) {
-        return String::new();
-    }
-    let head = head_of(&APPLICATION_HEADINGS, &[""; APPLICATION_HEADINGS.len()]);
-    let tables = for_each(runs, |(run, diagnosis)| {
-        let row = |row| {
-            let cells = application_cells(row, UNICODE).map(|text| format!("<td>{}</td>", escape(&text)));
-            format!("<tr>{}</tr>", cells.concat())
-        };
-        let rows: String = diagnosis.applications.iter().map(row).collect();
-        let name = name_above(runs, run);
-        format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
-    });
-    format!("<h2>Applications</h2>{tables}<p class=\"names\">{APPLICATION_LEGEND}</p>")
+    let rows = |diagnosis: &Diagnosis| {
+        diagnosis.applications.iter().map(|row| application_cells(row, UNICODE).to_vec()).collect()
+    };
+    let units = [""; APPLICATION_HEADINGS.len()];
+    row_tables(runs, ("Applications", APPLICATION_LEGEND), (&APPLICATION_HEADINGS, &units), rows)
 }
 
 pub(crate) fn hop_tables(runs: &[Pair<'_>]) -> String {

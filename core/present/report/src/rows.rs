@@ -7,11 +7,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{
     ApplicationMeasure, ApplicationStatistics, ClassSummary, Diagnosis, PhaseProbes, PhaseSummary,
-    ProbeStatistics,
+    ProbeStatistics, load_loss_ratio,
 };
-use fathom_run::{Metric, Missing, PhaseKind, Run, Score};
+use fathom_run::{Fact, Metric, Missing, Phase, PhaseKind, Run, Score, SeriesKey};
 use fathom_stats::Bounded;
 use fathom_text::{milliseconds_bare, percent, thousands};
+use fathom_units::{Direction, Ecn};
 
 /// Headings of [`phase_cells`].
 pub(crate) const PHASE_HEADINGS: [&str; 10] =
@@ -149,6 +150,44 @@ pub(crate) fn application_cells(row: &ApplicationStatistics, style: Style) -> [S
 
 /// What the table of applications shows.
 pub(crate) const APPLICATION_LEGEND: &str = "applications: MOS of a call from 1 (bad) to 4.4, in the worse direction; too late: updates of a game that were lost or missed their deadline; of two idle phases, the second has the applications";
+
+/// What is known of the packets of the load, and of their ECN codepoints.
+pub(crate) fn load_lines(run: &Run) -> Vec<String> {
+    load_losses(run).into_iter().chain(ecn_line(run)).collect()
+}
+
+/// The share of a load of datagrams that was lost, by phase and direction.
+fn load_losses(run: &Run) -> Option<String> {
+    let of = |(phase, direction): (&Phase, &Direction)| {
+        let lost = load_loss_ratio(run, *direction, phase)?;
+        Some(format!("{} {direction} {}", phase_name(phase.kind), percent(lost)))
+    };
+    let all = run.phases.iter().flat_map(|phase| phase.kind.loads().iter().map(move |d| (phase, d)));
+    let all: Vec<String> = all.filter_map(of).collect();
+    (!all.is_empty()).then(|| format!("datagrams of the load that were lost: {}", all.join(", ")))
+}
+
+/// With which ECN codepoints packets were sent and arrived, if that was recorded.
+fn ecn_line(run: &Run) -> Option<String> {
+    let count = |metric, direction, codepoint: Ecn| {
+        let scope = Some(codepoint.name().to_string());
+        let series = run.series(&SeriesKey { scope, ..SeriesKey::directed(metric, direction) })?;
+        let sum: f64 = series.values.iter().sum();
+        (sum > 0.0).then(|| format!("{} {}", thousands(sum), codepoint.name()))
+    };
+    let of = |(name, metric): (&str, Metric), direction: Direction| {
+        let counts: Vec<String> =
+            Ecn::ALL.into_iter().filter_map(|codepoint| count(metric, direction, codepoint)).collect();
+        (!counts.is_empty()).then(|| format!("{name} {direction} {}", counts.join(", ")))
+    };
+    let arrived = [("probes", Metric::EcnProbes), ("load", Metric::EcnLoad)]
+        .into_iter()
+        .flat_map(|what| Direction::BOTH.into_iter().filter_map(move |direction| of(what, direction)));
+    let tcp = run.facts.get(&Fact::TcpEcn).map(|flows| format!("TCP uses ECN in {flows}"));
+    let parts: Vec<String> = arrived.chain(tcp).collect();
+    let sent = run.facts.get(&Fact::Ecn).filter(|_| !parts.is_empty())?;
+    Some(format!("ECN, sent as {sent}, arrived: {}", parts.join("; ")))
+}
 
 /// Headings of [`class_cells`].
 pub(crate) const CLASS_HEADINGS: [&str; 5] = ["class", "down", "up", "p50", "p90"];

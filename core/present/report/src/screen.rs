@@ -8,8 +8,8 @@ use crate::path_chart;
 use crate::quantity::at_least;
 use crate::rows::{
     APPLICATION_HEADINGS, APPLICATION_LEGEND, CLASS_HEADINGS, CLASS_UNITS, PHASE_HEADINGS, PHASE_UNITS,
-    PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, application_cells, class_cells, phase_cells,
-    probe_cells, score_legend, score_rows,
+    PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, application_cells, class_cells, load_lines,
+    phase_cells, probe_cells, score_legend, score_rows,
 };
 use crate::sections::charts;
 use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
@@ -17,11 +17,10 @@ use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, PhaseSummary, load_loss_ratio};
+use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_prose::{Action, Level, Number, Origin, Reason, Verdict, certainty_name};
-use fathom_run::{Certainty, Fact, FindingKind, Grade, Metric, Phase, Run, SeriesKey};
-use fathom_text::{milliseconds_bare, percent, thousands};
-use fathom_units::{Direction, Ecn};
+use fathom_run::{Certainty, Fact, FindingKind, Grade, Run};
+use fathom_text::milliseconds_bare;
 
 /// Wider text is hard to read.
 const WIDEST_TEXT: usize = 100;
@@ -370,9 +369,9 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
             lines.extend(
                 wrap(&legend(diagnosis, style), screen.columns, 0).iter().map(|line| screen.dim(line)),
             );
-            lines.extend(load_losses(run).iter().map(|line| screen.dim(line)));
-            let ecn = ecn_line(run).map_or_else(Vec::new, |line| wrap(&line, screen.columns, 0));
-            lines.extend(ecn.iter().map(|line| screen.dim(line)));
+            let of_load = load_lines(run);
+            let of_load = of_load.iter().flat_map(|line| wrap(line, screen.columns, 0));
+            lines.extend(of_load.map(|line| screen.dim(&line)));
             lines.extend(probe_lines(diagnosis, screen, columns));
             lines.extend(class_lines(diagnosis, screen, columns));
             lines.extend(application_lines(diagnosis, screen, columns));
@@ -384,39 +383,6 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
         lines.extend(block(charts(run, diagnosis, screen.columns, style)));
     }
     lines
-}
-
-/// The share of a load of datagrams that was lost, by phase and direction.
-fn load_losses(run: &Run) -> Option<String> {
-    let of = |(phase, direction): (&Phase, &Direction)| {
-        let lost = load_loss_ratio(run, *direction, phase)?;
-        Some(format!("{} {direction} {}", phase_name(phase.kind), percent(lost)))
-    };
-    let all = run.phases.iter().flat_map(|phase| phase.kind.loads().iter().map(move |d| (phase, d)));
-    let all: Vec<String> = all.filter_map(of).collect();
-    (!all.is_empty()).then(|| format!("datagrams of the load that were lost: {}", all.join(", ")))
-}
-
-/// With which ECN codepoints packets were sent and arrived, if that was recorded.
-fn ecn_line(run: &Run) -> Option<String> {
-    let count = |metric, direction, codepoint: Ecn| {
-        let scope = Some(codepoint.name().to_string());
-        let series = run.series(&SeriesKey { scope, ..SeriesKey::directed(metric, direction) })?;
-        let sum: f64 = series.values.iter().sum();
-        (sum > 0.0).then(|| format!("{} {}", thousands(sum), codepoint.name()))
-    };
-    let of = |(name, metric): (&str, Metric), direction: Direction| {
-        let counts: Vec<String> =
-            Ecn::ALL.into_iter().filter_map(|codepoint| count(metric, direction, codepoint)).collect();
-        (!counts.is_empty()).then(|| format!("{name} {direction} {}", counts.join(", ")))
-    };
-    let arrived = [("probes", Metric::EcnProbes), ("load", Metric::EcnLoad)]
-        .into_iter()
-        .flat_map(|what| Direction::BOTH.into_iter().filter_map(move |direction| of(what, direction)));
-    let tcp = run.facts.get(&Fact::TcpEcn).map(|flows| format!("TCP uses ECN in {flows}"));
-    let parts: Vec<String> = arrived.chain(tcp).collect();
-    let sent = run.facts.get(&Fact::Ecn).filter(|_| !parts.is_empty())?;
-    Some(format!("ECN, sent as {sent}, arrived: {}", parts.join("; ")))
 }
 
 fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// TCP_INFO is; 5 ms less than 100 ms, for timer inaccuracy of the server.
 const SHORTEST_COUNT_NS: u64 = 95_000_000;
 
+/// The bytes of a shorter time, such as the last of a phase, are in no rate, or in the next one.
+const SHORTEST_RATE_NS: u64 = 10_000_000;
+
 /// Longer intervals include a pause between two phases.
 const LONGEST_COUNT_NS: u64 = 1_000_000_000;
 
@@ -30,8 +33,9 @@ struct Entry {
     /// Its class of RRUL.
     class: Option<&'static str>,
     bytes: u64,
-    /// Time of the last byte count, in ns on the clock of the end that counted.
-    counted_ns: Option<u64>,
+    /// Time of the last count from which a rate is computed, in ns on the clock of the end that
+    /// counted, and the bytes then.
+    counted: Option<(u64, u64)>,
     sender: Sender,
     datagrams: Reception,
 }
@@ -60,7 +64,7 @@ impl Ledger {
         class: Option<&'static str>,
     ) {
         let (sender, datagrams) = (Sender::default(), Reception::default());
-        let entry = Entry { direction, phase, class, bytes: 0, counted_ns: None, sender, datagrams };
+        let entry = Entry { direction, phase, class, bytes: 0, counted: None, sender, datagrams };
         self.entries.insert(number, entry);
     }
     /// Sets what applications next to the load have received in a direction: the rate of the line
@@ -112,18 +116,21 @@ impl Ledger {
                 continue;
             };
             // A count that decreases or repeats is an error of the server and gives no rate.
-            let since = entry.counted_ns.map(|then| counted_ns.saturating_sub(then));
-            let more = bytes.saturating_sub(entry.bytes);
-            (entry.bytes, entry.counted_ns) = (entry.bytes.max(bytes), Some(counted_ns));
-            let Some(since) = since.filter(|s| *s > 0) else { continue };
+            entry.bytes = entry.bytes.max(bytes);
+            let (then_ns, before) = *entry.counted.get_or_insert((counted_ns, entry.bytes));
+            let (since, more) = (counted_ns.saturating_sub(then_ns), entry.bytes - before);
+            if since < SHORTEST_RATE_NS {
+                continue;
+            }
+            entry.counted = Some((counted_ns, entry.bytes));
             (together, interval) = (together.saturating_add(more), interval.max(since));
             let (flow, scope) = (Some(number), entry.class.map(str::to_owned));
             let key = SeriesKey { flow, scope, ..SeriesKey::directed(Metric::Goodput, direction) };
             record.observe(key, at, bits_per_second(more, since));
         }
-        let counted = std::mem::replace(&mut self.beside_counted[direction], self.beside[direction]);
-        together = together.saturating_add(self.beside[direction].saturating_sub(counted));
         if interval > 0 {
+            let counted = std::mem::replace(&mut self.beside_counted[direction], self.beside[direction]);
+            together = together.saturating_add(self.beside[direction].saturating_sub(counted));
             let rate = bits_per_second(together, interval);
             record.observe(SeriesKey::directed(Metric::Goodput, direction), at, rate);
             let total = self.moved(direction);
@@ -292,6 +299,23 @@ mod tests {
         assert_eq!(of(None), [3e6, 3e6]);
         assert_eq!(ledger.delivered(Direction::Up, Some(0)), 75_000);
         assert_eq!(ledger.delivered(Direction::Down, None), 0);
+    }
+
+    /// The last count of a phase may follow a regular one at once.
+    #[test]
+    fn counts_shortly_after_another_give_no_rate() {
+        let mut silent = |_| ();
+        let mut record = Record::new(&mut silent);
+        let mut ledger = Ledger::default();
+        ledger.open(1, Direction::Up, 0, None);
+        for (at_ns, bytes) in [(0, 0), (100 * MS, 25_000), (100 * MS + 15_000, 28_000), (200 * MS, 50_000)] {
+            let at = Time::from_nanos(at_ns);
+            ledger.count(Direction::Up, [(1, bytes)].into_iter(), at_ns, at, &mut record);
+            assert_eq!(ledger.delivered(Direction::Up, None), bytes);
+        }
+        for series in record.take_series() {
+            assert_eq!((series.at_ns, series.values), (vec![100 * MS, 200 * MS], vec![2e6, 2e6]));
+        }
     }
 
     #[test]

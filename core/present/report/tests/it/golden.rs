@@ -5,7 +5,9 @@ use crate::upload::upload;
 use fathom_diagnose::diagnose;
 use fathom_prose::{actions, reasons};
 use fathom_report::{Detail, Origin, Style, compare, csv, flent, html, summary, svg};
-use fathom_run::{DelayPercentiles, Metric, Observation, PhaseEnd, Run, Series, SeriesKey, Value};
+use fathom_run::{
+    DelayPercentiles, Fact, Metric, Observation, PhaseEnd, PhaseKind, Run, Series, SeriesKey, Value,
+};
 use fathom_units::{Direction, Time};
 use std::path::PathBuf;
 
@@ -111,6 +113,36 @@ fn names_do_not_reorder_the_screen() {
     assert_eq!(screen.matches('\u{5de}').count(), screen.matches(isolated).count(), "each of them");
     assert!(html(&[(&run, &diagnosis)]).contains(isolated));
     assert!(summary(&run, &diagnosis, Origin::default(), 80, ASCII).contains("????"));
+}
+
+/// Text and page have the classes of RRUL, and what arrived with which ECN codepoint.
+#[test]
+fn classes_and_codepoints_are_shown() {
+    let mut run = BLOATED.run();
+    let both = run.phase(PhaseKind::Both).expect("a phase").clone();
+    let mut push = |key: SeriesKey, value: f64| {
+        let mut series = Series::new(key);
+        series.push(Observation {
+            at: Time::from_nanos(both.start_ns.midpoint(both.end_ns)),
+            value: Value::Observed(value),
+        });
+        run.series.push(series);
+    };
+    let of = |scope: &str| Some(scope.to_owned());
+    let goodput = SeriesKey::directed(Metric::Goodput, Direction::Up);
+    push(SeriesKey { flow: Some(1), scope: of("EF"), ..goodput }, 2.34e6);
+    push(SeriesKey { scope: of("ce"), ..SeriesKey::directed(Metric::EcnProbes, Direction::Up) }, 27.0);
+    run.facts.insert(Fact::Ecn, "ect0".into());
+    let diagnosis = diagnose(&run);
+    let page = html(&[(&run, &diagnosis)]);
+    assert!(
+        page.contains("<h2>Classes</h2>") && page.contains("<td>EF</td><td>-</td><td>2.34</td>"),
+        "{page}"
+    );
+    let ecn = "ECN, sent as ect0, arrived: probes up 27 ce";
+    assert!(page.contains(ecn), "{page}");
+    let text = summary(&run, &diagnosis, Origin::default(), 100, VERBOSE);
+    assert!(text.contains(ecn), "{text}");
 }
 
 /// Latency as a sawtooth, and the goodput.

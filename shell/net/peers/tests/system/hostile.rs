@@ -50,7 +50,7 @@ fn other_services_and_silence_are_named() {
     assert!(server.error("/x").ends_with("127.0.0.1:1 refused the connection"), "{}", server.error("/x"));
     for (url, expected) in [
         ("http://", "invalid URL"),
-        ("ftp://127.0.0.1/x", "unknown protocol \"ftp\" (expected http, https, crusader, iperf3,"),
+        ("ftp://127.0.0.1/x", "unknown protocol \"ftp\" (expected http, https, h3, crusader,"),
         ("http://name.invalid/", "name.invalid"),
     ] {
         let error = server.test(url).unwrap_err().to_string();
