@@ -159,11 +159,12 @@ impl WebPeer {
         let (stop, ended) = UnixStream::pair().map_err(|error| cause(&error))?;
         let get = |path: &str| fathom_protocol::http3::get(&self.origin.host, path, AGENT);
         let download = quic_load::Download {
-            plan: http3::QuicPlan::new(tls, address)?,
+            plan: http3::QuicPlan::new(tls, address, Some(limits.patience))?,
             socket,
             stop: ended,
             large: get(&self.endpoints.download),
             small: get(small),
+            patience: limits.patience,
             clock: limits.clock,
         };
         let transfer = Box::new(move |meter: &_| download.run(meter));

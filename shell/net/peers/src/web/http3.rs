@@ -24,7 +24,7 @@ const NOT_ALLOWED: &str = "the server allows no request";
 /// Requests of `path` at the port of `origin` that offers HTTP/3.
 pub(super) fn probe(origin: &Origin, port: u16, path: &str) -> Option<(SocketAddr, StartExchange)> {
     let address = SocketAddr::new(origin.address.ip(), port);
-    let quic = QuicPlan::new(origin.tls.as_ref()?, address).ok()?;
+    let quic = QuicPlan::new(origin.tls.as_ref()?, address, None).ok()?;
     let request = http3::get(&origin.host, path, AGENT);
     let start: StartExchange = Arc::new(move || {
         let (quic, request) = (quic.start()?, request.clone());
@@ -40,7 +40,7 @@ pub(crate) fn requests(
     host: &str,
     path: &str,
 ) -> Result<StartRequests, String> {
-    let (quic, request) = (QuicPlan::new(tls, address)?, http3::head(host, path, AGENT));
+    let (quic, request) = (QuicPlan::new(tls, address, None)?, http3::head(host, path, AGENT));
     Ok(Arc::new(move || {
         let (quic, request) = (quic.start()?, request.clone());
         Ok(Box::new(Heads { quic, request, waiting: Vec::new() }))
@@ -56,13 +56,15 @@ pub(super) struct QuicPlan {
 }
 
 impl QuicPlan {
-    pub(super) fn new(tls: &Tls, address: SocketAddr) -> Result<Self, String> {
+    /// Connections that end when nothing arrives for `patience`.
+    pub(super) fn new(tls: &Tls, address: SocketAddr, patience: Option<Duration>) -> Result<Self, String> {
         let tls = tls.with_protocol(ALPN);
         let crypto = QuicClientConfig::try_from(tls.config()).map_err(reason)?;
         let mut transport = TransportConfig::default();
-        // The prober ends connections. What this host sends does not need larger datagrams. Only
-        // congestion limits a download.
-        transport.max_idle_timeout(None).mtu_discovery_config(None).stream_receive_window(VarInt::MAX);
+        // Without one, the prober ends connections. What this host sends does not need larger
+        // datagrams. Only congestion limits a download.
+        let idle = patience.map(|patience| VarInt::from_u32((patience.as_nanos() / 1_000_000) as u32).into());
+        transport.max_idle_timeout(idle).mtu_discovery_config(None).stream_receive_window(VarInt::MAX);
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::new(transport));
         Ok(QuicPlan { config, name: tls.name(), address })

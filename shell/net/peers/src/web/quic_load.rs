@@ -32,6 +32,8 @@ pub(crate) struct Download {
     /// Requests of the load and of a probe.
     pub(crate) large: Vec<u8>,
     pub(crate) small: Vec<u8>,
+    /// Longest wait for the handshake.
+    pub(crate) patience: Duration,
     pub(crate) clock: Clock,
 }
 
@@ -73,9 +75,11 @@ struct Transfer {
 
 impl Transfer {
     fn run(&mut self, meter: &Meter) -> Result<(), String> {
+        let until = self.download.clock.now() + self.download.patience;
         loop {
             self.send()?;
-            if self.wait()? {
+            let due = if self.quic.is_connected() { self.due } else { until };
+            if self.wait(due)? {
                 return Err("the connection ended during a download".to_owned());
             }
             self.receive()?;
@@ -83,8 +87,14 @@ impl Transfer {
                 self.request()?;
                 self.read_load(meter)?;
                 self.read_probes(meter)?;
+            } else if self.download.clock.now() >= until {
+                return Err(self.unanswered());
             }
         }
+    }
+    fn unanswered(&self) -> String {
+        let port = self.download.socket.peer_addr().map_or(0, |server| server.port());
+        format!("no QUIC within {} (check that the firewall allows UDP port {port})", self.download.patience)
     }
     fn send(&mut self) -> Result<(), String> {
         while let Some(datagram) = self.quic.take_output() {
@@ -96,10 +106,11 @@ impl Transfer {
         }
         Ok(())
     }
-    /// Waits for a datagram, a timer or the next probe; returns whether the download was stopped.
-    fn wait(&mut self) -> Result<bool, String> {
-        let until_probe = self.due.saturating_since(self.download.clock.now());
-        let wait = self.quic.wait().map_or(until_probe, |wait| wait.min(until_probe));
+    /// Waits for a datagram, or a timer of QUIC, until `due`; returns whether the download was
+    /// stopped.
+    fn wait(&mut self, due: Time) -> Result<bool, String> {
+        let wait = due.saturating_since(self.download.clock.now());
+        let wait = self.quic.wait().map_or(wait, |of_quic| of_quic.min(wait));
         let mut fds =
             [PollFd::readable(self.download.socket.as_fd()), PollFd::readable(self.download.stop.as_fd())];
         poll::wait(&mut fds, Some(wait)).map_err(|error| cause(&error))?;

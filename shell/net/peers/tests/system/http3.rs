@@ -1,6 +1,5 @@
 //! Probes by HTTP/3: real servers, and ones that do not answer as they should.
-use crate::stand_in::{StandIn, cloudflare, send, test};
-use fathom_client::TestError;
+use crate::stand_in::{StandIn, cloudflare, send, test, test_patiently};
 use fathom_peers::Trust;
 use fathom_run::{Metric, Note, PhaseKind, Run, SeriesKey};
 use fathom_test_support::unused_port;
@@ -110,15 +109,8 @@ impl Quic {
     }
 }
 
-/// The result of a test of a web server that offers HTTP/3 at `port`, with this certificate.
-fn run_with(port: u16, certificate: Option<CertificateDer<'static>>) -> Run {
-    let run = run_of("https", port, certificate).unwrap();
-    assert_eq!(run.partial, None, "{:?}", run.notes);
-    run
-}
-
-/// Likewise with a URL of this scheme.
-fn run_of(scheme: &str, port: u16, certificate: Option<CertificateDer<'static>>) -> Result<Run, TestError> {
+/// A web server that offers HTTP/3 at `port`, with this certificate there.
+fn offers(port: u16, certificate: Option<CertificateDer<'static>>) -> StandIn {
     let web = StandIn::start_tls(move |line, out| match line.split_once("bytes=") {
         Some((_, bytes)) => {
             let fields = format!("Alt-Svc: h2=\":1\", h3=\":{port}\"; ma=60\r\nContent-Length: {bytes}\r\n");
@@ -128,8 +120,15 @@ fn run_of(scheme: &str, port: u16, certificate: Option<CertificateDer<'static>>)
     });
     let Trust::These(mut trusted) = web.trust else { unreachable!("its own certificate") };
     trusted.extend(certificate);
-    let server = StandIn { port: web.port, trust: Trust::These(trusted) };
-    server.test(&format!("{scheme}://localhost:{}/", server.port))
+    StandIn { port: web.port, trust: Trust::These(trusted) }
+}
+
+/// The result of a test of such a server.
+fn run_with(port: u16, certificate: Option<CertificateDer<'static>>) -> Run {
+    let server = offers(port, certificate);
+    let run = server.test(&format!("https://localhost:{}/", server.port)).unwrap();
+    assert_eq!(run.partial, None, "{:?}", run.notes);
+    run
 }
 
 /// Answered and unanswered probes of a metric.
@@ -236,9 +235,21 @@ fn caddy_sends_load_by_http3_and_answers_on_its_connection() {
     assert!(run.series(&SeriesKey::of(Metric::HttpLoaded)).is_none_or(|series| series.at_ns.is_empty()));
 }
 
+/// A firewall drops UDP.
+#[test]
+fn load_from_a_silent_port_does_not_begin() {
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let web = offers(silent.local_addr().unwrap().port(), None);
+    let url = format!("h3://localhost:{}/", web.port);
+    let run = test_patiently(&url, &web.trust, None, fathom_units::Duration::from_millis(200)).unwrap();
+    let message = format!("{:?}", run.partial);
+    assert!(message.contains("no QUIC within 200ms (check that the firewall allows UDP port "), "{message}");
+}
+
 /// Why a download from such a server of QUIC fails.
 fn failure(port: u16, certificate: CertificateDer<'static>) -> String {
-    let run = run_of("h3", port, Some(certificate)).unwrap();
+    let server = offers(port, Some(certificate));
+    let run = server.test(&format!("h3://localhost:{}/", server.port)).unwrap();
     format!("{:?} {:?}", run.partial, run.notes)
 }
 

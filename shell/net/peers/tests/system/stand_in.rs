@@ -76,6 +76,16 @@ pub(crate) fn test(url: &str, trust: &Trust) -> Result<Run, TestError> {
 
 /// A short test of a URL, with a load at a chosen rate.
 pub(crate) fn test_with(url: &str, trust: &Trust, load_rate: Option<FlowLoad>) -> Result<Run, TestError> {
+    test_patiently(url, trust, load_rate, Duration::from_secs(2))
+}
+
+/// Likewise with this patience with a server that is silent.
+pub(crate) fn test_patiently(
+    url: &str,
+    trust: &Trust,
+    load_rate: Option<FlowLoad>,
+    patience: Duration,
+) -> Result<Run, TestError> {
     use PhaseKind::{Both, Down, Drain, Idle, Up};
     let short = |kind| PhasePlan { kind, min: Duration::from_millis(500), max: Duration::from_millis(500) };
     let config = TestConfig {
@@ -83,7 +93,7 @@ pub(crate) fn test_with(url: &str, trust: &Trust, load_rate: Option<FlowLoad>) -
         flows: 2,
         load_rate,
         sample_every: Duration::from_millis(20),
-        patience: Duration::from_secs(2),
+        patience,
         ..TestConfig::new(url)
     };
     let stop = AtomicBool::new(false);
