@@ -1,5 +1,6 @@
 //! Judges whether a line is healthy, bloated, or cannot be judged.
 use crate::rules::bound;
+use crate::sample::has_delivered;
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
 use alloc::vec::Vec;
@@ -121,12 +122,7 @@ fn missing(view: &View<'_>) -> Option<Reason> {
     if view.rises().next().is_none() {
         return broken(view).or(Some(Reason::NotLoaded));
     }
-    view.rises().all(|rise| !delivered(&rise)).then_some(Reason::NothingDelivered)
-}
-
-/// Whether the load delivered data in either direction; true if unknown.
-fn delivered(rise: &Rise<'_>) -> bool {
-    rise.phase.load.as_ref().is_none_or(|l| l.delivered_up_bytes > 0 || l.delivered_down_bytes > 0)
+    view.rises().all(|rise| !has_delivered(rise.phase)).then_some(Reason::NothingDelivered)
 }
 
 /// How the measurement itself could have caused `rise`, if it could.

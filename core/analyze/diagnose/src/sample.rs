@@ -52,6 +52,11 @@ pub(crate) fn exceeds_capacity(run: &Run, direction: Direction, phase: &Phase) -
     load_loss_ratio(run, direction, phase).is_some_and(|ratio| ratio >= EXCESS_RATIO)
 }
 
+/// Whether the load of a phase delivered data in either direction; true if unknown.
+pub(crate) fn has_delivered(phase: &Phase) -> bool {
+    phase.load.as_ref().is_none_or(|load| load.delivered_up_bytes > 0 || load.delivered_down_bytes > 0)
+}
+
 /// The series of a metric of the load's flows in a direction.
 pub(crate) fn of_flows(run: &Run, metric: Metric, direction: Direction) -> impl Iterator<Item = &Series> {
     run.series.iter().filter(move |s| s.key.metric == metric && s.key.direction == Some(direction))

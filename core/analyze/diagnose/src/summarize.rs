@@ -1,6 +1,6 @@
 //! Summarizes each phase.
 use crate::latency::{answered, losses};
-use crate::sample::{alone, pair, sample};
+use crate::sample::{alone, has_delivered, pair, sample};
 use crate::{Impact, PhaseSummary};
 use alloc::vec::Vec;
 use fathom_run::{
@@ -16,7 +16,7 @@ pub(crate) fn phases(run: &Run, source: Option<&Series>) -> Vec<PhaseSummary> {
 }
 
 fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Phase>) -> PhaseSummary {
-    let loaded = phase.kind.is_loaded();
+    let loaded = phase.kind.is_loaded() && has_delivered(phase);
     let latency_in = |p: &Phase| latency(source, p);
     let latency = latency_in(phase);
     let idle_latency = idle.and_then(latency_in);

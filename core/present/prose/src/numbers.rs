@@ -75,8 +75,11 @@ fn loaded(diagnosis: &Diagnosis) -> Vec<Number> {
     // With three phases there is no room for it; the findings have it, too.
     let idle = idle.filter(|_| phases(diagnosis).count() < 3);
     let idle = idle.map(|latency| value(milliseconds(latency.p50.value), "idle"));
-    let lags =
-        phases(diagnosis).filter_map(|p| Some(value(lag(increase(p.kind)?.lag_s()), load_name(p.kind))));
+    let lags = phases(diagnosis).filter_map(|phase| {
+        // Without it, the load delivered nothing.
+        phase.increase_p50_s?;
+        Some(value(lag(increase(phase.kind)?.lag_s()), load_name(phase.kind)))
+    });
     let goodput = |kind, name, of: fn(&PhaseSummary) -> Option<f64>| {
         let alone = diagnosis.phase(kind).and_then(of);
         let goodput = alone.or_else(|| diagnosis.phase(PhaseKind::Both).and_then(of))?;

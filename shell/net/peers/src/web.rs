@@ -159,7 +159,7 @@ impl WebPeer {
         let (stop, ended) = UnixStream::pair().map_err(|error| cause(&error))?;
         let get = |path: &str| fathom_protocol::http3::get(&self.origin.host, path, AGENT);
         let download = quic_load::Download {
-            plan: http3::QuicPlan::new(tls, address, Some(limits.patience))?,
+            plan: http3::QuicPlan::new(tls, address, Some(limits.patience * 2))?,
             socket,
             stop: ended,
             large: get(&self.endpoints.download),

@@ -288,6 +288,20 @@ fn missing_data_is_reported() {
     }
 }
 
+/// Latency without load is not that of a busy line, nor is its grade.
+#[test]
+fn a_load_that_delivered_nothing_has_no_figures_of_a_load() {
+    let mut run = BLOATED.run();
+    for load in run.phases.iter_mut().filter_map(|phase| phase.load.as_mut()) {
+        (load.delivered_up_bytes, load.delivered_down_bytes) = (0, 0);
+    }
+    for phase in diagnose(&run).phases {
+        let figures = (phase.increase_p50_s, phase.increase_up_s, phase.rpm, phase.grade);
+        assert_eq!(figures, (None, None, None, None), "{:?}", phase.kind);
+        assert!(phase.latency.is_some());
+    }
+}
+
 #[test]
 fn a_phase_cut_off_while_latency_grew_gives_lower_bounds() {
     let mut run = Line { fill_rate: 0.08, ..BLOATED }.run();
