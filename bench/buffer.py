@@ -136,7 +136,7 @@ def report(work, line, totals):
             totals["sent"].append(sent_s)
         print(f"{head:<44}{way:<6}{row(line, found[0], totals, sent_s) if found else '   nothing found'}", flush=True)
     peer = f"{work}/peer.json"
-    if os.path.exists(peer):
+    if os.path.exists(peer) and os.path.getsize(peer):
         print(f"{'':<44}bbperf up: {of_peer(peer)}; true: {true_bytes(line) / 1e3:.1f} kB", flush=True)
 
 
