@@ -144,9 +144,6 @@ impl WebPeer {
         });
         Some(request::over_tls(self.origin.tls.clone()?, request))
     }
-}
-
-impl WebPeer {
     /// A download over HTTP/3. The socket of the flow only ends it: QUIC has no TCP_INFO.
     fn open_quic(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let (Some(port), Some(tls), Some(small)) = (self.http3_port, &self.origin.tls, &self.endpoints.small)
@@ -157,9 +154,11 @@ impl WebPeer {
         let socket = udp_socket(address).map_err(|error| cause(&error))?;
         set_class(&SockRef::from(&socket), address.is_ipv6(), flow.class).map_err(|error| cause(&error))?;
         let (stop, ended) = UnixStream::pair().map_err(|error| cause(&error))?;
+        // The wait for the handshake ends first, with a better reason.
+        let idle = Some(limits.patience * 2);
         let get = |path: &str| fathom_protocol::http3::get(&self.origin.host, path, AGENT);
         let download = quic_load::Download {
-            plan: http3::QuicPlan::new(tls, address, Some(limits.patience * 2))?,
+            plan: http3::QuicPlan::new(tls, address, idle)?,
             socket,
             stop: ended,
             large: get(&self.endpoints.download),

@@ -56,13 +56,12 @@ pub(super) struct QuicPlan {
 }
 
 impl QuicPlan {
-    /// Connections that end when nothing arrives for `patience`.
+    /// Connections that end when nothing arrives for `patience`. Without it, the caller ends them.
     pub(super) fn new(tls: &Tls, address: SocketAddr, patience: Option<Duration>) -> Result<Self, String> {
         let tls = tls.with_protocol(ALPN);
         let crypto = QuicClientConfig::try_from(tls.config()).map_err(reason)?;
         let mut transport = TransportConfig::default();
-        // Without one, the prober ends connections. What this host sends does not need larger
-        // datagrams. Only congestion limits a download.
+        // What this host sends does not need larger datagrams. Only congestion limits a download.
         let idle = patience.map(|patience| VarInt::from_u32((patience.as_nanos() / 1_000_000) as u32).into());
         transport.max_idle_timeout(idle).mtu_discovery_config(None).stream_receive_window(VarInt::MAX);
         let mut config = ClientConfig::new(Arc::new(crypto));
@@ -251,6 +250,6 @@ impl Requests for Heads {
     }
 }
 
-pub(super) fn reason(error: impl std::fmt::Display) -> String {
+fn reason(error: impl std::fmt::Display) -> String {
     format!("HTTP/3: {error}")
 }

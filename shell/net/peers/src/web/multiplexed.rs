@@ -27,9 +27,9 @@ pub(crate) const ALPN: &[u8] = b"h2";
 /// holds seconds of it.
 const WINDOW_BYTES: u32 = (1 << 31) - 1;
 /// Interval of the probes on a connection.
-const PROBE_EVERY: Duration = Duration::from_millis(200);
+pub(super) const PROBE_EVERY: Duration = Duration::from_millis(200);
 /// Most probes that wait on a connection. More only fill its queue.
-const WAITING: usize = 16;
+pub(super) const WAITING: usize = 16;
 
 /// What sends requests.
 pub(super) type Sender = SendRequest<&'static [u8]>;

@@ -1,5 +1,6 @@
 //! Downloads over HTTP/3, with probes on the connection that carries the load.
 use super::http3::{Quic, QuicPlan};
+use super::multiplexed::{PROBE_EVERY, WAITING};
 use crate::tls::cause;
 use fathom_client::Meter;
 use fathom_os::clock::Clock;
@@ -13,9 +14,6 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-/// Interval of the probes on a connection, and most of them that wait, as with HTTP/2.
-const PROBE_EVERY: Duration = Duration::from_millis(200);
-const WAITING: usize = 16;
 /// Most datagrams that are received before acknowledgments are sent.
 const BATCH: usize = 32;
 /// Largest datagram that this host announces (`max_udp_payload_size` of quinn-proto).
@@ -162,14 +160,21 @@ impl Transfer {
         Ok(())
     }
     fn read_probes(&mut self, meter: &Meter) -> Result<(), String> {
-        let now = self.download.clock.now();
-        for mut probe in std::mem::take(&mut self.waiting) {
-            match self.quic.read(probe.stream, &mut probe.response)? {
-                Some(_) => meter.add_answered(probe.sent, now.saturating_since(probe.sent)),
-                None => self.waiting.push(probe),
+        let (now, mut read) = (self.download.clock.now(), Ok(()));
+        self.waiting.retain_mut(|probe| match self.quic.read(probe.stream, &mut probe.response) {
+            Ok(None) => true,
+            Ok(Some(200)) => {
+                meter.add_answered(probe.sent, now.saturating_since(probe.sent));
+                false
             }
-        }
-        Ok(())
+            // Another object than asked for, as with HTTP/2.
+            Ok(Some(_)) => false,
+            Err(error) => {
+                read = Err(error);
+                true
+            }
+        });
+        read
     }
     /// Closes the connection, so that the server sends no more.
     fn end(&mut self, meter: &Meter) {
