@@ -10,7 +10,7 @@ use crate::draw::Path;
 use crate::measure::Measured;
 use crate::truth::Truth;
 use fathom_diagnose::Diagnosis;
-use fathom_run::{Certainty, Conclusion, Finding};
+use fathom_run::{Certainty, Conclusion, Finding, PhaseKind};
 
 /// What a claim is about, in the order of the table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -106,6 +106,11 @@ pub(crate) struct Case<'a> {
 }
 
 impl Case<'_> {
+    /// Median latency without load, in seconds.
+    pub(crate) fn idle_latency_s(&self) -> Option<f64> {
+        let idle = self.diagnosis.phases.iter().find(|phase| phase.kind == PhaseKind::Idle)?;
+        Some(idle.latency?.p50.value)
+    }
     /// Findings for which `pick` returns parameters.
     fn findings<'d, T: 'd>(
         &'d self,

@@ -91,6 +91,7 @@ impl<'a> Bed<'a> {
             down: Some(start.down),
             shaper: Some(ShaperKind::FlowHash),
             framing,
+            round_trip: None,
         };
         let mut transaction = Transaction::begin(&request, &place(&self.folder))?;
         transaction.apply(watchdog_command(&self.folder), LIMIT)?;

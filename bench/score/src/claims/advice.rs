@@ -12,14 +12,24 @@ use fathom_units::{Direction, IP_PER_PAYLOAD, PerDirection};
 
 /// The shaper helps if the line is not bloated behind it, or delay falls to this share,
 const MUCH_LESS: f64 = 0.2;
-/// and if it keeps this share of the throughput.
-const THROUGHPUT: f64 = 0.7;
+/// and if it keeps this share of the throughput: a Reno flow without a standing queue uses 75 % of
+/// the rate, of which the shaper leaves 90 %.
+const THROUGHPUT: f64 = 0.65;
+/// Throughput is not judged after fewer round trips of the idle line: it still grows.
+const MIN_ROUND_TRIPS: f64 = 40.0;
 /// The shapers that an expert would try, relative to the mean rate. The second one only helps where
 /// the rate varies.
 const EXPERT: [f64; 2] = [0.9, 0.6];
 
-/// Rates of shapers in bit/s.
-type Shapers = PerDirection<Option<f64>>;
+/// A shaper.
+#[derive(Clone, Copy)]
+struct Shaper {
+    bits_per_second: f64,
+    /// `None` for CAKE's default.
+    round_trip_s: Option<f64>,
+}
+
+type Shapers = PerDirection<Option<Shaper>>;
 
 pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
     let bloated: Vec<(Direction, &PhaseTruth)> = Direction::BOTH
@@ -37,7 +47,8 @@ pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
         let judge = |outcome: &Outcome| outcome.effect(case, direction, before);
         let is_possible = by_expert.iter().flatten().map(judge).any(|effect| effect.helps == Some(true));
         let effect = advised[direction].zip(after.as_ref().map(judge));
-        let made = effect.and_then(|(rate, effect)| {
+        let made = effect.and_then(|(shaper, effect)| {
+            let rate = shaper.bits_per_second;
             Some(Made::new(effect.helps?, None, format!("{rate:.0} bit/s: {}", effect.figures)))
         });
         let is_right = made.as_ref().is_some_and(|made| made.is_right);
@@ -48,18 +59,20 @@ pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
 
 /// The middle of the recommended rates.
 fn advised(case: &Case<'_>) -> Shapers {
-    let mut rates = PerDirection::default();
+    let mut shapers = Shapers::default();
     for remedy in &case.diagnosis.advice {
         if let Remedy::Shape {
             direction: Some(direction),
             min_bits_per_second: Some(min),
             max_bits_per_second: Some(max),
+            round_trip_s,
         } = remedy
         {
-            rates[*direction] = Some((min + max) / 2.0);
+            let shaper = Shaper { bits_per_second: (min + max) / 2.0, round_trip_s: *round_trip_s };
+            shapers[*direction] = Some(shaper);
         }
     }
-    rates
+    shapers
 }
 
 /// A share of the rate of the narrowest link, or of what it delivered if its rate varies.
@@ -68,7 +81,9 @@ fn expert(case: &Case<'_>, ratio: f64) -> Shapers {
         let narrowest = case.truth.narrowest(direction)?;
         let delivered = case.measured.rate(direction) * IP_PER_PAYLOAD;
         let rate = narrowest.ip_rate?;
-        Some(ratio * if narrowest.is_steady { rate } else { delivered.min(rate) })
+        let rate = if narrowest.is_steady { rate } else { delivered.min(rate) };
+        let round_trip_s = threshold::shaper_round_trip_s(case.idle_latency_s()?);
+        Some(Shaper { bits_per_second: ratio * rate, round_trip_s })
     })
 }
 
@@ -88,7 +103,7 @@ struct Effect {
 impl Outcome {
     /// `None` without shapers, or if the path is not valid, such as with a rate below 1 bit/s.
     fn of(case: &Case<'_>, shapers: &Shapers) -> Option<Self> {
-        shapers.iter().find_map(|(_, rate)| *rate)?;
+        shapers.iter().find_map(|(_, shaper)| *shaper)?;
         let measured = measure(parse(&shaped(case.path, shapers)).ok()?);
         let truth = Truth::of(&measured);
         Some(Outcome { measured, truth })
@@ -104,21 +119,28 @@ impl Outcome {
         let sustained = case.truth.narrowest(direction).and_then(|queue| queue.ip_rate);
         let unshaped = case.measured.late_rate(direction).min(sustained.unwrap_or(f64::INFINITY)).max(1.0);
         let kept = self.measured.late_rate(direction) / unshaped;
+        let still_grows =
+            before.to_s - before.from_s < MIN_ROUND_TRIPS * case.idle_latency_s().unwrap_or(0.0);
+        let is_fast = still_grows || kept >= THROUGHPUT;
         let is_less = p90_s <= MUCH_LESS * before_s;
         let is_short = is_less || !threshold::is_bloated(p50_s, p90_s);
-        let is_clear = is_less || kept < THROUGHPUT || !is_near_threshold([p50_s, p90_s]);
+        let is_clear = is_less || !is_fast || !is_near_threshold([p50_s, p90_s]);
         let figures = format!(
             "p50 {p50_s:.3} s, p90 {before_s:.3} s to {p90_s:.3} s, throughput {:.0} %",
             kept * 100.0
         );
-        Effect { helps: is_clear.then_some(is_short && kept >= THROUGHPUT), figures }
+        Effect { helps: is_clear.then_some(is_short && is_fast), figures }
     }
 }
 
 /// The path with shapers at the user's edge.
 fn shaped(path: &Path, shapers: &Shapers) -> Path {
-    let side = |rate: &Option<f64>| {
-        let queue = rate.map_or(String::new(), |rate| format!(", queue = \"cake bandwidth {rate:.0}bit\""));
+    let cake = |shaper: Shaper| {
+        let round_trip = shaper.round_trip_s.map(|s| format!(" rtt {:.0}us", s * 1e6)).unwrap_or_default();
+        format!(", queue = \"cake bandwidth {:.0}bit{round_trip}\"", shaper.bits_per_second)
+    };
+    let side = |shaper: &Option<Shaper>| {
+        let queue = shaper.map(cake).unwrap_or_default();
         format!("{{ delay = \"0ms\", overhead = \"0b\"{queue} }}")
     };
     let (up, down) = (side(&shapers.up), side(&shapers.down));

@@ -2,14 +2,15 @@
 //! is.
 use super::{Case, Claim, ClaimKind, Made, Tolerance, quantity};
 use crate::truth::{Management, PhaseTruth, Queue};
-use fathom_run::{BufferLimit, Conclusion, Finding, ManagementRule, threshold};
+use fathom_run::{BufferLimit, Conclusion, Finding, Management as QueueRule, ManagementRule, threshold};
 use fathom_units::Direction;
 
 /// 3 %, or two packets.
 const BUFFER: Tolerance = Tolerance { ratio: 0.03, least: 3028.0 };
 /// A lower bound below this share of the rate is useless, so it counts as wrong.
 const LEAST_BOUND: f64 = 0.5;
-/// A shorter queue shows nothing about its management, in seconds.
+/// A queue that is shorter for nine tenths of the time shows nothing about its management, in
+/// seconds.
 const MIN_QUEUE_S: f64 = 0.005;
 /// The rate of a link changed at least by the second ratio; below the first, it did not.
 const CHANGED: [f64; 2] = [1.1, 1.2];
@@ -56,22 +57,33 @@ fn size_and_rate(
         .find(|(finding, _)| finding.direction == Some(queue.direction));
     let narrowest = case.truth.narrowest(queue.direction).filter(|narrowest| narrowest.is_steady);
     let capacity_truth = narrowest.and_then(|narrowest| narrowest.ip_rate);
-    let capacity = found.zip(capacity_truth).map(|((finding, size), rate)| {
-        let claimed = (size.rate_bits_per_second, size.is_rate_lower_bound);
-        let made = quantity(claimed, rate, Tolerance::RATE, finding.certainty, "bit/s");
-        Made { is_right: made.is_right && size.rate_bits_per_second >= LEAST_BOUND * rate, ..made }
+    let of_buffer = found
+        .map(|(finding, size)| ((size.rate_bits_per_second, size.is_rate_lower_bound), finding.certainty));
+    let of_flow_queues = || {
+        let (finding, rule) = management_of(case, queue.direction)?;
+        Some(((rule.least_bits_per_second?, true), finding.certainty))
+    };
+    let claimed = of_buffer.or_else(of_flow_queues);
+    let capacity = claimed.zip(capacity_truth).map(|((claimed, certainty), rate)| {
+        let made = quantity(claimed, rate, Tolerance::RATE, certainty, "bit/s");
+        Made { is_right: made.is_right && claimed.0 >= LEAST_BOUND * rate, ..made }
     });
     let truth = queue.ip_rate.filter(|_| queue.is_steady);
     let buffer = found.zip(truth).map(|((finding, size), rate)| {
-        let claimed = (size.ip_bytes, size.is_lower_bound);
-        let made = quantity(claimed, longest_s * rate / 8.0, BUFFER, finding.certainty, "B");
+        let made = quantity(
+            (size.ip_bytes, size.is_lower_bound),
+            longest_s * rate / 8.0,
+            BUFFER,
+            finding.certainty,
+            "B",
+        );
         // A managed queue has no full buffer.
         Made { is_right: made.is_right && (size.is_lower_bound || is_full(queue)), ..made }
     });
     let limit = found.and_then(|(finding, size)| {
-        let claimed = size.limit?;
-        let is_right = queue.counts_packets == Some(claimed == BufferLimit::Packets);
-        let detail = format!("{claimed:?}, counts packets: {:?}", queue.counts_packets);
+        let limit = size.limit?;
+        let is_right = queue.counts_packets == Some(limit == BufferLimit::Packets);
+        let detail = format!("{limit:?}, counts packets: {:?}", queue.counts_packets);
         Some(Made::new(is_right, Some(finding.certainty), detail))
     });
     vec![
@@ -90,13 +102,7 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
     let has_flow_queues = dropping.clone().any(|other| other.management == Management::FairAqm);
     let queue = dropping.max_by(|a, b| drops(a).total_cmp(&drops(b))).unwrap_or(longest);
     let (dropped, longest_s) = (drops(queue), queue.longest_s(phase.from_s, phase.to_s));
-    let found = case
-        .findings(|conclusion| match conclusion {
-            Conclusion::QueueManagement(management) => Some(management),
-            _ => None,
-        })
-        .find(|(finding, _)| finding.direction == Some(queue.direction));
-    let made = found.and_then(|(finding, claimed)| {
+    let made = management_of(case, queue.direction).and_then(|(finding, claimed)| {
         let is_short = longest_s <= threshold::MODEST_S + Tolerance::DELAY.of(threshold::MODEST_S);
         let is_right = match claimed.rule {
             ManagementRule::KeptShort => Some(dropped > 0.0 && (is_short || !is_full(queue))),
@@ -110,7 +116,17 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
             detail(finding, claimed.rule, queue, (dropped, longest_s)),
         ))
     });
-    Claim::new(ClaimKind::Management, dropped > 0.0 && longest_s >= MIN_QUEUE_S, made)
+    let p90_s = phase.one_way(longest.direction).at(0.9);
+    Claim::new(ClaimKind::Management, dropped > 0.0 && p90_s >= MIN_QUEUE_S, made)
+}
+
+/// What the diagnosis says of how the queue of a direction is managed.
+fn management_of<'c>(case: &'c Case<'_>, direction: Direction) -> Option<(&'c Finding, &'c QueueRule)> {
+    let mut found = case.findings(|conclusion| match conclusion {
+        Conclusion::QueueManagement(management) => Some(management),
+        _ => None,
+    });
+    found.find(|(finding, _)| finding.direction == Some(direction))
 }
 
 /// Whether the rate of a link varied. What others leave of a steady link varies too.

@@ -237,6 +237,7 @@ fn management(spec: &Spec) -> (Management, Option<f64>) {
         | Spec::Blue(_)
         | Spec::Sfb(_)
         | Spec::Ebdp(_)
+        | Spec::DualPi2(_)
         | Spec::Astar(_) => (Management::Aqm, None),
         _ => (Management::FairAqm, None),
     }

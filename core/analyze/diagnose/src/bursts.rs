@@ -82,9 +82,7 @@ fn of_buffer(run: &Run, direction: Direction, buffer: Buffer) -> Finding {
     }
     let is_certain = !measured.is_lower_bound && measured.rule.is_some();
     let certainty = if is_certain { Certainty::Certain } else { Certainty::Likely };
-    let [min, max] = threshold::shaper_rates(measured.rate_bits_per_second.value).map(Some);
-    let shape =
-        Remedy::Shape { direction: Some(direction), min_bits_per_second: min, max_bits_per_second: max };
+    let shape = Remedy::shape(Some(direction), measured.rate_bits_per_second.value);
     let remedies = Vec::from_iter(measured.is_bloated.then_some(shape));
     Finding { remedies, ..Finding::new(Conclusion::MeasuredBuffer(measured), Some(direction), certainty) }
 }

@@ -4,7 +4,7 @@ mod path;
 
 use crate::{Diagnosis, Health};
 use alloc::vec::Vec;
-use fathom_run::{Capture, CapturedQueue, Metric, ProbedDelay, Reason, Remedy, Run, SeriesKey, threshold};
+use fathom_run::{Capture, CapturedQueue, Metric, ProbedDelay, Reason, Remedy, Run, SeriesKey};
 use findings::is_bloated;
 
 pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
@@ -71,10 +71,7 @@ const MIN_BYTES: u64 = 64_000;
 /// A shaper just before the link with the longest delay.
 fn advice(capture: &Capture) -> Vec<Remedy> {
     let rate = capture.queues.first().and_then(|queue| queue.rate_bits_per_second);
-    let shape = rate.map(|rate| {
-        let [min, max] = threshold::shaper_rates(rate.value);
-        Remedy::Shape { direction: None, min_bits_per_second: Some(min), max_bits_per_second: Some(max) }
-    });
+    let shape = rate.map(|rate| Remedy::shape(None, rate.value));
     // Probes rarely show the rate of the link.
     let is_probed = capture.queues.first().is_some_and(|queue| queue.probed.is_some());
     shape.or_else(|| is_probed.then(|| Remedy::shape_at_unknown_rate(None))).into_iter().collect()

@@ -131,7 +131,7 @@ pub(crate) struct Capacity {
     pub(crate) spans: Vec<RateSpan>,
     /// The rate is the mean of the phase. Packets rarely waited for the link, so it may be faster.
     pub(crate) is_lower_bound: bool,
-    /// Payload rates over short times; `None` if they are unknown.
+    /// Payload rates over short times, of the rate that lasted; `None` if they are unknown.
     pub(crate) spread: Option<Spread>,
 }
 
@@ -182,9 +182,14 @@ const LASTING_RATIO: f64 = 1.1;
 
 /// The rate that lasts: the last one if the rate dropped to it, otherwise that of all spans.
 fn lasting(rates: &Rates) -> &RateSpan {
+    last_drop(rates).unwrap_or(&rates.typical)
+}
+
+/// The last rate, if the rate dropped to it.
+fn last_drop(rates: &Rates) -> Option<&RateSpan> {
     let lowest = rates.spans.iter().map(|span| span.bits_per_second).fold(f64::MAX, f64::min);
-    let dropped = rates.spans.last().filter(|last| last.bits_per_second <= LASTING_RATIO * lowest);
-    dropped.filter(|_| rates.spans.len() > 1).unwrap_or(&rates.typical)
+    let last = rates.spans.last().filter(|_| rates.spans.len() > 1);
+    last.filter(|last| last.bits_per_second <= LASTING_RATIO * lowest)
 }
 
 /// Bytes that one probe of each kind takes in each direction, as IPv4 packets: 64 of payload in UDP
@@ -208,7 +213,7 @@ pub(crate) fn capacity(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -
     let busy = BusyTime::new(view, direction, rise);
     busy.as_ref().and_then(|busy| busy.capacity(view, rise)).or_else(|| {
         let mean = mean_rate(view, direction, rise)?;
-        Some(Capacity { spread: busy.and_then(|busy| busy.spread()), ..mean })
+        Some(Capacity { spread: busy.and_then(|busy| busy.spread_from(0.0)), ..mean })
     })
 }
 
@@ -280,17 +285,19 @@ impl BusyTime {
         let found = rates(&self.pieces, ACKNOWLEDGED_BYTES)?;
         let is_known = seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s);
         let probe_bits = || probe_bits(view, rise, self.busy.way_back_s, &self.busy.spans);
+        let lasting_from_ns = last_drop(&found).map_or(0.0, |last| last.from_ns);
         (is_known && lasting(&found).error_ratio <= MAX_ERROR).then(|| Capacity {
             payload_bits_per_second: lasting(&found).bits_per_second,
             probes_bits_per_second: probe_bits() / seconds,
             is_lower_bound: false,
-            spread: self.spread(),
+            spread: self.spread_from(lasting_from_ns),
             spans: if self.delivery.is_acknowledged { found.spans } else { Vec::new() },
         })
     }
-    /// Only acknowledgments show when data passed the link.
-    fn spread(&self) -> Option<Spread> {
-        spread(&self.pieces).filter(|_| self.delivery.is_acknowledged)
+    /// Rates from this time on. Only acknowledgments show when data passed the link.
+    fn spread_from(&self, from_ns: f64) -> Option<Spread> {
+        let start = self.pieces.partition_point(|piece| piece.from_ns < from_ns);
+        spread(self.pieces.get(start..)?).filter(|_| self.delivery.is_acknowledged)
     }
 }
 

@@ -17,6 +17,13 @@ pub const MODEST_S: f64 = 0.020;
 /// unmeasured framing and a variable rate.
 pub const SHAPER_RATE_RATIO: [f64; 2] = [0.85, 0.95];
 
+/// The round-trip time in seconds that CAKE (`rtt`, tc-cake(8)) and CoDel (interval, RFC 8289 section
+/// 4.3) assume. If it is longer, they drop packets before senders can react, and lose throughput.
+const AQM_ROUND_TRIP_S: f64 = 0.100;
+/// What to configure then, relative to the idle latency: other hosts are farther away than the
+/// server, and packets wait. tc-cake(8) proposes 1000 ms for satellites, whose latency is 600 ms.
+const ROUND_TRIP_RATIO: f64 = 1.5;
+
 /// Shaper rates that `fathom fix` tries in turn until its checks pass, relative to the knee. The
 /// knee is the highest rate without a queue, found within 0.8 %, so the margin can be much smaller
 /// than [`SHAPER_RATE_RATIO`].
@@ -36,6 +43,11 @@ const fn margin(up: f64, down: f64) -> PerDirection<f64> {
 /// Lowest and highest recommended rate of a shaper on a link, in the unit of `rate`.
 pub fn shaper_rates(rate: f64) -> [f64; 2] {
     SHAPER_RATE_RATIO.map(|share| share * rate)
+}
+
+/// The round-trip time for which to configure the AQM of a shaper, if it is not the default.
+pub fn shaper_round_trip_s(idle_s: f64) -> Option<f64> {
+    (idle_s > AQM_ROUND_TRIP_S).then_some(ROUND_TRIP_RATIO * idle_s)
 }
 
 /// Whether a latency increase under load makes a line bloated.

@@ -81,7 +81,8 @@ fn shape(diagnosis: &Diagnosis, is_emulated: bool, again: Option<&str>) -> Vec<A
         rates => format!(" at {rates}"),
     };
     let then = if again.is_some() && !is_emulated { " Then test again:" } else { "" };
-    let text = format!("{place}, turn on SQM (fq_codel or CAKE){rates}.{then}");
+    let rtt = round_trip_ms(diagnosis).map(|ms| format!(", rtt {ms}ms")).unwrap_or_default();
+    let text = format!("{place}, turn on SQM (fq_codel or CAKE){rates}{rtt}.{then}");
     let test = again.filter(|_| !is_emulated).map(ToString::to_string);
     let here = fix(diagnosis).filter(|_| !is_emulated);
     let mut all = Vec::from([Action { text, command: test }]);
@@ -130,7 +131,7 @@ pub(crate) fn shaper_limit(direction: Direction, cause: &ShaperLimit) -> String 
             milliseconds(*windows_s)
         ),
         ShaperLimit::VaryingRate { low_bits_per_second, mean_bits_per_second } => format!(
-            "No fixed shaper suits the {load}: its rate falls to {}, and is {} on average.",
+            "No fixed shaper suits the {load}: its rate falls to {} (mean {}).",
             rate(*low_bits_per_second),
             rate(*mean_bits_per_second)
         ),
@@ -140,7 +141,7 @@ pub(crate) fn shaper_limit(direction: Direction, cause: &ShaperLimit) -> String 
 /// The shaper of each direction.
 fn shapers(diagnosis: &Diagnosis) -> impl Iterator<Item = (Option<Direction>, f64, f64)> {
     diagnosis.advice.iter().filter_map(|remedy| match remedy {
-        Remedy::Shape { direction, min_bits_per_second, max_bits_per_second } => {
+        Remedy::Shape { direction, min_bits_per_second, max_bits_per_second, .. } => {
             Some((*direction, (*min_bits_per_second)?, (*max_bits_per_second)?))
         }
         _ => None,
@@ -175,7 +176,17 @@ fn fix(diagnosis: &Diagnosis) -> Option<String> {
     let flags = [("up", rates.up), ("down", rates.down)];
     let flags = flags.into_iter().filter_map(|(name, rate)| Some(format!(" --{name} {}", rate?)));
     let flags: String = flags.collect();
-    (!flags.is_empty()).then(|| format!("fathom fix DEV{flags}"))
+    let rtt = round_trip_ms(diagnosis).map(|ms| format!(" --rtt {ms}ms")).unwrap_or_default();
+    (!flags.is_empty()).then(|| format!("fathom fix DEV{flags}{rtt}"))
+}
+
+/// The round-trip time to configure, if it is not the default.
+fn round_trip_ms(diagnosis: &Diagnosis) -> Option<u64> {
+    let longest = diagnosis.advice.iter().filter_map(|remedy| match remedy {
+        Remedy::Shape { round_trip_s, .. } => *round_trip_s,
+        _ => None,
+    });
+    Some((longest.reduce(f64::max)? * 1e3 + 0.5) as u64)
 }
 
 /// Rounded to three digits, so that the command stays short.

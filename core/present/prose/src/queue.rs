@@ -207,7 +207,11 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
             format!("The {name} queue never dropped a packet: the buffer is larger than this load.")
         }
         ManagementRule::FairQueueing => format!(
-            "Each {name} flow has a queue: packets of the load wait for {}, others for {} (medians).",
+            "Each {name} flow has a queue{}: its packets wait {}, others {} (medians).",
+            management
+                .least_bits_per_second
+                .map(|bits| format!(" at {} or more", rate(bits)))
+                .unwrap_or_default(),
             milliseconds(management.flow_delay_p50_s.unwrap_or(0.0).max(0.0)),
             milliseconds(management.delay_p50_s.unwrap_or(0.0).max(0.0))
         ),

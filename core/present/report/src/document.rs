@@ -387,6 +387,13 @@ fn capacity(findings: &[Finding]) -> Option<Capacity> {
             (Conclusion::BufferSize(size), Some(Direction::Down)) => {
                 capacity.down_bits_per_second = Some(size.rate_bits_per_second);
             }
+            (Conclusion::QueueManagement(management), Some(direction)) => {
+                let known = match direction {
+                    Direction::Up => &mut capacity.up_bits_per_second,
+                    Direction::Down => &mut capacity.down_bits_per_second,
+                };
+                *known = known.or(management.least_bits_per_second);
+            }
             (Conclusion::Bottleneck(link), _) if capacity.link_bits_per_second.is_none() => {
                 capacity.link_bits_per_second = Some(link.rate_bits_per_second.value);
             }

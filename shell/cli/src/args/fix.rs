@@ -114,6 +114,11 @@ pub(crate) struct FixArgs {
     /// Each cell has 53 bytes, 48 of them payload.
     #[arg(long, conflicts_with = "mode", help_heading = SHAPE)]
     pub(crate) atm: bool,
+    /// Round-trip time of the paths, if longer than 100 ms
+    ///
+    /// For satellites and far servers (tc `rtt`). Default: the idle latency to --server, or 100ms.
+    #[arg(long, value_name = "TIME", conflicts_with = "mode", help_heading = SHAPE)]
+    pub(crate) rtt: Option<Duration>,
     /// Root directory of the system that --boot changes
     #[arg(long, hide = true, default_value = "/", value_name = "DIR")]
     pub(crate) root: PathBuf,

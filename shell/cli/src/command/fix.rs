@@ -62,6 +62,9 @@ fn boot_commands(args: &FixArgs, program: &str, plan: &Plan) -> BootCommands {
     if let Some(overhead) = plan.sides().find_map(|side| side.shaper.framing.overhead) {
         apply.extend(["--overhead".to_owned(), overhead.to_string()]);
     }
+    if let Some(rtt) = plan.sides().find_map(|side| side.shaper.round_trip) {
+        apply.extend(["--rtt".to_owned(), rtt.to_string()]);
+    }
     apply.extend(["--mpu".to_owned(), args.mpu.to_string()]);
     apply.extend(args.atm.then(|| "--atm".to_owned()));
     apply.extend(state.clone());

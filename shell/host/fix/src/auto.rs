@@ -44,6 +44,8 @@ pub struct AutoConfig {
     pub shaper: Option<ShaperKind>,
     /// Packet framing.
     pub framing: Framing,
+    /// Round-trip time of the paths, if it exceeds the 100 ms that shapers assume.
+    pub round_trip: Option<Duration>,
     /// Initial rates and their limits.
     pub rates: Config,
     /// Sources of delay measurements.
@@ -128,6 +130,7 @@ fn begin(config: &AutoConfig, controller: &Controller) -> Result<Transaction, Fi
         down: Some(rates.down),
         shaper: config.shaper,
         framing: config.framing,
+        round_trip: config.round_trip,
     };
     Transaction::begin(&request, &config.place).map_err(FixError::Apply)
 }

@@ -5,7 +5,7 @@ use fathom_run::Run;
 use fathom_shape::fix::{Budget, Event, Outcome, Report};
 use fathom_shape::knee::Failure;
 use fathom_shaper::{ApplyError, Framing, Place, Plan, ShaperKind};
-use fathom_units::{Direction, PerDirection, Rate};
+use fathom_units::{Direction, Duration, PerDirection, Rate};
 use std::fmt;
 
 /// Settings of a fix.
@@ -20,6 +20,8 @@ pub struct FixConfig {
     pub shaper: Option<ShaperKind>,
     /// Packet framing; a missing overhead is measured.
     pub framing: Framing,
+    /// Round-trip time of the paths; a missing one is measured.
+    pub round_trip: Option<Duration>,
     /// Maximum increase of latency.
     pub budget: Budget,
     /// Directions to shape.

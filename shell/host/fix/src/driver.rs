@@ -4,15 +4,16 @@ use crate::input;
 use crate::recording::Recording;
 use crate::trials::TrialFile;
 use fathom_client::{Event as TestEvent, PhasePlan, ProbeKind, TestConfig, run_test};
-use fathom_diagnose::diagnose;
+use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_os::cpu::packet_times;
-use fathom_run::Run;
+use fathom_run::threshold::shaper_round_trip_s;
+use fathom_run::{PhaseKind, Run};
 use fathom_shape::fix::{
     Action, Counters, Event, Failure, Fix, Input, Isolation, LinkType, Measurement, Outcome, Output,
     ProcessorTime, Purpose, RollBackReason,
 };
 use fathom_shaper::{ApplyError, Framing, Kernel, Plan, ShapeRequest, Transaction};
-use fathom_units::{Direction, PerDirection, Rate};
+use fathom_units::{Direction, Duration, PerDirection, Rate};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -42,6 +43,7 @@ pub fn fix(
         report,
         machine,
         framing: config.framing,
+        idle_round_trip: None,
         transaction: None,
         recording: None,
         before: None,
@@ -79,6 +81,8 @@ struct Driver<'a> {
     report: &'a mut dyn FnMut(Progress<'_>),
     machine: Fix,
     framing: Framing,
+    /// The same from the test without a shaper.
+    idle_round_trip: Option<Duration>,
     transaction: Option<Transaction>,
     /// Counters of a running verification.
     recording: Option<Recording>,
@@ -203,6 +207,7 @@ impl Driver<'_> {
             down: rates.down,
             shaper: self.config.shaper,
             framing: self.framing,
+            round_trip: self.config.round_trip.or(self.idle_round_trip),
         };
         let transaction = Transaction::begin(&request, &self.config.place)?;
         transaction.recovered().into_iter().for_each(|words| (self.report)(Progress::Recovered(words)));
@@ -250,6 +255,7 @@ impl Driver<'_> {
                 let diagnosis = diagnose(&run);
                 if purpose == Purpose::Baseline {
                     (self.report)(Progress::Baseline(&diagnosis));
+                    self.idle_round_trip = idle_round_trip(&diagnosis);
                     self.before = Some(run);
                 } else {
                     self.after = Some(run);
@@ -297,6 +303,13 @@ fn test_config(base: &TestConfig, measurement: &Measurement) -> TestConfig {
         probes,
         ..base.clone()
     }
+}
+
+/// The round-trip time to configure, if the idle latency exceeds what shapers assume.
+fn idle_round_trip(diagnosis: &Diagnosis) -> Option<Duration> {
+    let idle = diagnosis.phases.iter().find(|phase| phase.kind == PhaseKind::Idle)?;
+    let seconds = shaper_round_trip_s(idle.latency?.p50.value)?;
+    Some(Duration::from_millis((seconds * 1e3) as u64))
 }
 
 const fn words(reason: RollBackReason) -> &'static str {

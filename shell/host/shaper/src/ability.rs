@@ -79,6 +79,7 @@ fn try_kind(kernel: &mut Kernel, device: &str, kind: ShaperKind) -> Result<(), S
         header_bytes: ETHERNET_HEADER_BYTES,
         frame_bytes: FULL_PACKET,
         ingress: false,
+        round_trip: None,
     };
     let result = kernel.run(&shaper.requests(device, MAJOR)).map_err(|error| reason(&error));
     // Fails if there is nothing to remove.

@@ -6,7 +6,7 @@ use crate::shaper::{Framing, Shaper, ShaperKind, redirect};
 use crate::snapshot::Snapshot;
 use crate::state::OwnObjects;
 use fathom_tc::{Handle, Kind, Link, Match, Qdisc, Request, Verb, What};
-use fathom_units::Rate;
+use fathom_units::{Duration, Rate};
 
 /// A request for a shaper.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +21,8 @@ pub struct ShapeRequest {
     pub shaper: Option<ShaperKind>,
     /// Packet framing.
     pub framing: Framing,
+    /// Round-trip time of the paths, if it exceeds the 100 ms that shapers assume.
+    pub round_trip: Option<Duration>,
 }
 
 /// From this rate on, one CPU core may be too slow, so the shaper is spread over queues. Below it,
@@ -111,6 +113,7 @@ impl Plan {
             header_bytes,
             frame_bytes,
             ingress,
+            round_trip: request.round_trip,
         };
         let mut plan = Plan {
             device: request.device.clone(),
@@ -273,8 +276,14 @@ mod tests {
         let rate = |mbit: u64| (mbit > 0).then(|| Rate::from_bits_per_second(mbit * 1_000_000));
         for (queues, up, down, expected) in CHOICES {
             let [up, down] = [up, down].map(rate);
-            let request =
-                ShapeRequest { device: "eth0".into(), up, down, shaper: None, framing: Framing::default() };
+            let request = ShapeRequest {
+                device: "eth0".into(),
+                up,
+                down,
+                shaper: None,
+                framing: Framing::default(),
+                round_trip: None,
+            };
             assert_eq!(can.choose(None, request.may_spread(queues)), Ok(expected), "{queues}: {request:?}");
         }
         assert_eq!(can.choose(Some(ShaperKind::CakeMq), false), Ok(ShaperKind::CakeMq));

@@ -93,6 +93,8 @@ pub struct Shaper {
     pub frame_bytes: u32,
     /// It shapes ingress, after the bottleneck.
     pub ingress: bool,
+    /// Round-trip time of the paths; `None` for the default of 100 ms.
+    pub round_trip: Option<Duration>,
 }
 
 /// Number of queues of the flow hash, as a power of two. Flows that share a queue delay each other.
@@ -163,6 +165,7 @@ impl Shaper {
             overhead: overhead.map(i32::from),
             mpu: (mpu > 0).then_some(u32::from(mpu)),
             cells: atm.then_some(Cells::Atm),
+            rtt: self.round_trip,
             ..Cake::default()
         }
     }
@@ -197,8 +200,10 @@ impl Shaper {
         // RFC 8290 section 5.2.2: at least the transmission time of one packet.
         let packet = self.rate.serialization_time(Bytes(u64::from(FULL_PACKET)));
         let target = packet * 3 / 2;
+        // Section 4.3: the interval is a round trip, and the target at least a twentieth of it.
+        let target = target.max(self.round_trip.map_or(Duration::ZERO, |time| time / 20));
         let target = (target > Duration::from_millis(5)).then_some(target);
-        let interval = target.map(|target| Duration::from_millis(95) + target);
+        let interval = self.round_trip.or_else(|| target.map(|target| Duration::from_millis(95) + target));
         let fq_codel = FqCodel { quantum, target, interval, ecn: Some(true), ..FqCodel::default() };
         let inside = Handle::new(root.handle.major() + 1, 0);
         vec![

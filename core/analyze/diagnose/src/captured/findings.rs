@@ -158,6 +158,7 @@ fn management(queue: &CapturedQueue) -> Option<Finding> {
         delay_p95_s: None,
         top_ratio: None,
         flow_delay_p50_s: None,
+        least_bits_per_second: None,
         policed_bits_per_second: None,
     };
     Some(Finding::new(Conclusion::QueueManagement(management), None, certainty))

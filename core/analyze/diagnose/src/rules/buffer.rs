@@ -38,7 +38,9 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let rise = view.rise_of(direction)?;
     let buffer = buffer(view, direction)?;
     let rule = management::rule(view, direction);
-    if management::is_buffer_unknown(view, direction) {
+    // Packets of others fill a queue too, and have queues that no probe is in.
+    let has_others = rise.has_other_traffic || rule == Some(ManagementRule::FairQueueing);
+    if has_others || management::is_buffer_unknown(view, direction) {
         return None;
     }
     // Only losses at the top show that the buffer was full.

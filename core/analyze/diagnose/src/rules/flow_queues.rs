@@ -9,7 +9,8 @@ use fathom_units::{Direction, FULL_IP_PACKET};
 
 /// A flow's round trip includes the transmission of two packets that are acknowledged together, and
 /// of one that was on the link before. In bits of IP packets.
-pub(super) const TRANSMITTED_BITS: f64 = 3.0 * 8.0 * FULL_IP_PACKET.get() as f64;
+pub(super) const TRANSMITTED_BITS: f64 = 3.0 * PACKET_BITS;
+const PACKET_BITS: f64 = 8.0 * FULL_IP_PACKET.get() as f64;
 /// The flows must wait longer than the probes by this, in seconds: a host needs some time for each
 /// packet of a load.
 const MIN_EXCESS_S: f64 = 0.003;
@@ -17,6 +18,13 @@ const MIN_EXCESS_S: f64 = 0.003;
 /// the probes' 90th percentile. In one queue, both are about 1 or less.
 const MIN_LOW_RATIO: f64 = 1.5;
 const MIN_MEDIAN_RATIO: f64 = 1.1;
+/// On a link where a packet takes this long, in seconds, a probe often waits for a packet of each
+/// flow, at times almost as long as their packets do. So there, lower percentiles are compared: the
+/// flows' tenth with the 25th of the probes, and both medians.
+const SLOW_PACKET_S: f64 = 0.002;
+const MIN_SLOW_RATIO: f64 = 1.5;
+/// Least ratio of the flows' median to the probes' 90th percentile there.
+const MIN_SLOW_RATIO_TO_P90: f64 = 0.9;
 
 /// The median time for which packets of the load waited in the second half of its phase, in
 /// seconds, if it was clearly longer than that of the probes.
@@ -28,9 +36,16 @@ pub(super) fn delay_of_flows(view: &View<'_>, direction: Direction, rise: &Rise<
     let probes = Sample::new(probes.map(|o| pair(o.value)));
     let added = |p: f64| Some((probes.percentile(p)?.value - base_s).max(0.0));
     let (low_s, median_s) = (percentile(&mut waits, 0.1)?, percentile(&mut waits, 0.5)?);
-    let is_apart = low_s >= MIN_LOW_RATIO * added(0.5)? + MIN_EXCESS_S
-        && median_s >= MIN_MEDIAN_RATIO * added(0.9)? + MIN_EXCESS_S;
-    is_apart.then_some(median_s)
+    let [p25_s, p50_s, p90_s] = [added(0.25)?, added(0.5)?, added(0.9)?];
+    let is_apart =
+        low_s >= MIN_LOW_RATIO * p50_s + MIN_EXCESS_S && median_s >= MIN_MEDIAN_RATIO * p90_s + MIN_EXCESS_S;
+    let is_slow = PACKET_BITS / capacity(view, direction, rise)?.ip_bits_per_second() >= SLOW_PACKET_S;
+    let is_apart_if_slow = || {
+        low_s >= MIN_SLOW_RATIO * p25_s + MIN_EXCESS_S
+            && median_s >= MIN_SLOW_RATIO * p50_s + MIN_EXCESS_S
+            && median_s >= MIN_SLOW_RATIO_TO_P90 * p90_s
+    };
+    (is_apart || is_slow && is_apart_if_slow()).then_some(median_s)
 }
 
 /// The shortest of the median times for which packets of a flow waited in the second half of its

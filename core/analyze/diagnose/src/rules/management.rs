@@ -1,5 +1,5 @@
 //! Distinguishes tail drop from an AQM that keeps the queue short.
-use crate::delivery::{Capacity, capacity};
+use crate::delivery::{Capacity, capacity, is_shared};
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
 use crate::rules::{flow_queues, policer};
@@ -10,13 +10,21 @@ use fathom_run::{
     Alternative, Certainty, Conclusion, Finding, Management, ManagementRule, Observation, Span, Value,
     threshold,
 };
-use fathom_stats::Sample;
+use fathom_stats::{Sample, percentile};
 use fathom_units::{Direction, Duration, Time};
 
 /// Losses above this share of the queue's height count as losses at a full queue. The sender
 /// detects a loss one round trip later, when the queue still has about the same length.
 const TOP: f64 = 0.8;
-/// Minimum share of losses at a full queue that indicates tail drop.
+/// Minimum share of losses at a full queue that indicates tail drop, and their least number. RED
+/// with many flows holds its queue at one length, and loses up to 70 % near the longest delay.
+const ALMOST_ALL: f64 = 0.75;
+const MIN_FULL_EVENTS: usize = 8;
+/// Least part of the range of delays, from the 5th percentile to the longest, by which the longest
+/// exceeds the median if nothing limits the length of the queue. With a full buffer it is less,
+/// because no queue is longer. With random delays around a mean it is 0.6.
+const UNLIMITED: f64 = 0.55;
+/// From this share on, losses do show how large the buffer is.
 const MOSTLY: f64 = 0.6;
 /// A queue whose median delay at a loss is at most this share of its longest delay had room for the
 /// lost packets.
@@ -55,6 +63,8 @@ struct Losses {
     median_s: f64,
     /// The longest added delay of the phase.
     top_s: f64,
+    /// In the second half of the phase, delays are not limited as by a full buffer.
+    is_unlimited: bool,
     /// Losses happened when the queue was longer than usual, so it was the queue that dropped.
     favor_long_queues: bool,
 }
@@ -88,6 +98,7 @@ impl Losses {
             top_ratio: at_top as f64 / heights.len().max(1) as f64,
             low_s: percentile(0.1)?,
             favor_long_queues: favors(&separate, median_s),
+            is_unlimited: is_unlimited(rise, &added),
             median_s,
             top_s,
             heights,
@@ -107,6 +118,9 @@ impl Losses {
             return None;
         }
         if self.top_ratio >= MOSTLY && self.top_s >= MIN_FULL_S {
+            if self.top_ratio < ALMOST_ALL || self.heights.len() < MIN_FULL_EVENTS || self.is_unlimited {
+                return None;
+            }
             let is_overloaded = rise.summary.loss_ratio.is_some_and(|ratio| ratio > OVERLOADED);
             return (!is_overloaded).then_some(ManagementRule::TailDrop);
         }
@@ -154,6 +168,15 @@ fn favors(heights: &[f64], median_s: f64) -> bool {
     let count = heights.len() as f64;
     let above = heights.iter().filter(|added_s| **added_s > median_s).count() as f64;
     above - count / 2.0 > 2.0 * libm::sqrt(count / 4.0)
+}
+
+/// Whether the longest of the added delays of a phase's second half is far above the others.
+fn is_unlimited(rise: &Rise<'_>, added: &[Observation]) -> bool {
+    let middle_ns = rise.phase.start_ns.midpoint(rise.phase.end_ns);
+    let late = added.iter().filter(|o| o.at.as_nanos() >= middle_ns);
+    let mut late: Vec<f64> = late.filter_map(|o| o.value.observed()).collect();
+    let [low_s, median_s, top_s] = [0.05, 0.5, 1.0].map(|p| percentile(&mut late, p).unwrap_or(0.0));
+    top_s - median_s >= UNLIMITED * (top_s - low_s).max(EMPTY_S)
 }
 
 /// How a queue is managed, and the evidence.
@@ -214,9 +237,17 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         delay_p95_s: Some(rise.height()),
         top_ratio: (!losses.heights.is_empty()).then_some(losses.top_ratio),
         flow_delay_p50_s: flow_delay_s,
+        least_bits_per_second: flow_delay_s.and_then(|_| least_rate(view, direction, &rise)),
         policed_bits_per_second,
     };
     Some(with_alternatives(Conclusion::QueueManagement(management), rule, direction))
+}
+
+/// Least rate of the link as IP packets where each flow has a queue: its packets waited throughout,
+/// so the link was busy even if no probe waited. `None` if others were seen to have a share of it.
+fn least_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
+    let rate = capacity(view, direction, rise)?.ip_bits_per_second();
+    (!rise.has_other_traffic && !is_shared(view, direction, rate)).then_some(rate)
 }
 
 fn with_alternatives(conclusion: Conclusion, rule: ManagementRule, direction: Direction) -> Finding {

@@ -28,13 +28,24 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     Some(finding)
 }
 
+/// Whether the rate changed so much that this is reported.
+pub(super) fn is_reported(capacity: &Capacity) -> bool {
+    extremes(capacity).is_some()
+}
+
+/// The lowest and the highest rate that lasted, if they differ enough.
+fn extremes(capacity: &Capacity) -> Option<(f64, f64)> {
+    let rates = || capacity.spans.iter().map(|span| span.bits_per_second);
+    let (lowest, highest) = (rates().min_by(f64::total_cmp)?, rates().max_by(f64::total_cmp)?);
+    (highest >= REPORTED_RATIO * lowest).then_some((lowest, highest))
+}
+
 /// Rates that lasted for some time.
 fn changes(capacity: &Capacity, rise: &Rise<'_>) -> Option<RateChange> {
     let spans = &capacity.spans;
     let (first, last) = (spans.first()?, spans.last()?);
-    let rates = || spans.iter().map(|span| span.bits_per_second);
-    let (lowest, highest) = (rates().min_by(f64::total_cmp)?, rates().max_by(f64::total_cmp)?);
-    (highest >= REPORTED_RATIO * lowest).then(|| RateChange {
+    let (lowest, highest) = extremes(capacity)?;
+    Some(RateChange {
         phase: rise.phase.kind,
         first_bits_per_second: first.bits_per_second,
         last_bits_per_second: last.bits_per_second,

@@ -5,6 +5,7 @@
 //! shaper is behind the link. Senders keep at least a minimum window per flow in flight, and what
 //! exceeds the bandwidth-delay product waits in front of the link.
 use crate::delivery::{Capacity, capacity};
+use crate::rules::{outage, rate};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Remedy, ShaperLimit, threshold};
@@ -13,8 +14,8 @@ use fathom_units::{Direction, FULL_IP_PACKET};
 /// A packet of full size, in bits of IP.
 const PACKET_BITS: f64 = 8.0 * FULL_IP_PACKET.get() as f64;
 /// Median wait of a packet on a busy uplink behind a shaper, in full packets: half of the packet
-/// that is being sent, at the rate of the shaper, and some jitter.
-const UP_WAIT_PACKETS: f64 = 0.7;
+/// that is being sent, at the rate of the shaper, and sometimes those of flows that had paused.
+const UP_WAIT_PACKETS: f64 = 0.8;
 /// The same on a downlink, where packets also wait for the shaper.
 const DOWN_WAIT_PACKETS: f64 = 1.1;
 /// Minimum windows of congestion control, in packets: the slow start threshold after a loss (RFC
@@ -27,8 +28,14 @@ const MUCH_LESS: f64 = 0.2;
 const MIN_RATE_RATIO: f64 = 0.75;
 
 /// What to do about the queues of a bloated phase, whose delay is in the direction `place` if that
-/// is known. If a direction was loaded alone, the phase with both does not count for it.
+/// is known. If a direction was loaded alone, the phase with both does not count for it. None where
+/// others fill a queue, because the rate of the link is unknown then, and where packets only waited
+/// for the end of an outage.
 pub(super) fn remedies(view: &View<'_>, rise: &Rise<'_>, place: Option<Direction>) -> Vec<Remedy> {
+    let had_outage = || !outage::outages(view, rise).is_empty();
+    if rise.has_other_traffic || (rise.p50() < threshold::BLOATED_P50_S && had_outage()) {
+        return Vec::new();
+    }
     let is_here = |direction: &Direction| {
         place.is_none_or(|place| place == *direction)
             && view.rise_of(*direction).is_some_and(|r| r.phase.kind == rise.phase.kind)
@@ -45,12 +52,8 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     if let Some(cause) = limit(rise, direction, &capacity, flows) {
         return Some(Remedy::DoNotShape { direction, cause });
     }
-    let [min, max] = threshold::shaper_rates(capacity.lowest_ip_bits_per_second());
-    Some(Remedy::Shape {
-        direction: Some(direction),
-        min_bits_per_second: Some(min),
-        max_bits_per_second: Some(max),
-    })
+    let shape = Remedy::shape(Some(direction), capacity.lowest_ip_bits_per_second());
+    Some(shape.with_round_trip(rise.idle.p50.value))
 }
 
 fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity, flows_down: u32) -> Option<ShaperLimit> {
@@ -59,7 +62,9 @@ fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity, flows_down:
     match direction {
         Direction::Up => {
             let left_s = UP_WAIT_PACKETS * packet_s;
-            let is_helpful = left_s < threshold::BLOATED_P50_S || left_s <= MUCH_LESS * rise.p50();
+            // Where the rate is known only roughly, it may vary, and the wait with it.
+            let is_much_less = left_s <= MUCH_LESS * rise.p50() && !capacity.is_lower_bound;
+            let is_helpful = left_s < threshold::BLOATED_P50_S || is_much_less;
             (!is_helpful).then_some(ShaperLimit::SlowLink { rate_bits_per_second, packet_s })
         }
         Direction::Down => {
@@ -86,6 +91,8 @@ fn varying(capacity: &Capacity) -> Option<ShaperLimit> {
     let mean_bits_per_second = capacity.ip_bits_per_second();
     let low_ratio = capacity.spread.map_or(1.0, |spread| spread.p10 / spread.mean.max(1.0));
     let low = capacity.lowest_ip_bits_per_second().min(low_ratio * mean_bits_per_second);
-    (low < MIN_RATE_RATIO * mean_bits_per_second)
+    // A rate that changed more than once will go on changing.
+    let goes_on = capacity.spans.len() > 2 && rate::is_reported(capacity);
+    (goes_on || low < MIN_RATE_RATIO * mean_bits_per_second)
         .then_some(ShaperLimit::VaryingRate { low_bits_per_second: low, mean_bits_per_second })
 }

@@ -367,7 +367,7 @@ fn lossy_and_broken_lines_are_not_bloated() {
 fn advice_is_a_shaper_below_the_rate_of_the_line() {
     let d = of(&BLOATED);
     let shaped = |remedy: &Remedy| match remedy {
-        Remedy::Shape { direction: Some(direction), min_bits_per_second, max_bits_per_second } => {
+        Remedy::Shape { direction: Some(direction), min_bits_per_second, max_bits_per_second, .. } => {
             (*direction, min_bits_per_second.unwrap(), max_bits_per_second.unwrap())
         }
         other => panic!("{other:?}"),

@@ -2,8 +2,7 @@
 use crate::common::{plan, run};
 use fathom_diagnose::{Health, diagnose};
 use fathom_run::{
-    BufferLimit, BufferSize, Conclusion, FindingKind, Grade, ManagementRule, Metric, Reason, Remedy,
-    ShaperLimit,
+    BufferLimit, Conclusion, Finding, FindingKind, Grade, ManagementRule, Metric, Reason, Remedy, ShaperLimit,
 };
 use fathom_sim::{TestOptions, test};
 use fathom_units::Direction;
@@ -233,46 +232,117 @@ fn a_shaper_is_recommended_where_it_helps() {
     assert!(matches!(slow[..], [Remedy::DoNotShape { cause: ShaperLimit::SlowLink { .. }, .. }]), "{slow:?}");
 }
 
-/// Where packets hardly wait, nothing shows when the link is busy, and the mean rate is a bound.
+/// Where each flow has a queue, the load may have a share of the link only, and probes show no buffer.
 #[test]
-fn the_rate_of_a_link_without_a_queue_of_probes_is_a_lower_bound() {
+fn the_rate_of_a_link_with_flow_queues_is_a_lower_bound() {
     let side = "rate = \"500kbit\", delay = \"20ms\", queue = \"fq_codel target 40ms\"";
     let load = "[load]\nup_flows = 20\ndown_flows = 20\nduration = \"12s\"";
     let diagnosis = diagnose(&test(&plan(side, side, load), &TestOptions::new(1)).run);
-    let sizes: Vec<&BufferSize> = diagnosis
-        .findings
-        .iter()
-        .filter_map(|finding| match &finding.conclusion {
-            Conclusion::BufferSize(size) => Some(size),
-            _ => None,
-        })
-        .collect();
-    assert!(!sizes.is_empty(), "{:#?}", diagnosis.findings);
-    for size in sizes {
-        assert!(size.is_rate_lower_bound && size.is_lower_bound, "{size:?}");
-        // 500 kbit/s of Ethernet are 495 kbit/s of IP packets.
-        assert!((400e3..500e3).contains(&size.rate_bits_per_second), "{size:?}");
+    let rate = |finding: &Finding| match &finding.conclusion {
+        Conclusion::QueueManagement(found) => found.least_bits_per_second,
+        Conclusion::BufferSize(size) => panic!("{size:?}"),
+        _ => None,
+    };
+    let rates: Vec<f64> = diagnosis.findings.iter().filter_map(rate).collect();
+    assert_eq!(rates.len(), 2, "{:#?}", diagnosis.findings);
+    // 500 kbit/s of Ethernet are 495 kbit/s of IP packets.
+    assert!(rates.iter().all(|bits| (480e3..500e3).contains(bits)), "{rates:?}");
+}
+
+/// The rule of the upload's queue, and the least rate of its link.
+fn upload_rule(up: &str, flows: u32, seed: u64) -> Option<(ManagementRule, Option<f64>)> {
+    let down = "rate = \"20mbit\", delay = \"5ms\", queue = \"fq_codel\"";
+    let load = format!("[load]\nup_flows = {flows}\ndown_flows = 1\nduration = \"12s\"");
+    let diagnosis = diagnose(&test(&plan(up, down, &load), &TestOptions::new(seed)).run);
+    diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+        Conclusion::QueueManagement(found) if finding.direction == Some(Direction::Up) => {
+            Some((found.rule, found.least_bits_per_second))
+        }
+        _ => None,
+    })
+}
+
+/// On a slow link, a probe waits for a packet of many flows, but their packets wait longer. With one
+/// queue for all flows, both wait alike.
+#[test]
+fn flow_queues_of_a_slow_link_are_found() {
+    let up = |queue: &str| format!("rate = \"300kbit\", delay = \"5ms\", queue = \"{queue}\"");
+    for (flows, seed) in [(8, 1), (16, 1), (30, 1), (30, 2)] {
+        let found = upload_rule(&up("fq_codel target 60ms"), flows, seed);
+        let Some((ManagementRule::FairQueueing, Some(rate))) = found else {
+            panic!("{flows} flows, seed {seed}: {found:?}");
+        };
+        assert!((0.97..1.005).contains(&(rate / 300e3)), "{flows} flows, seed {seed}: {rate} bit/s");
+        for queue in ["fifo limit 1s", "codel target 60ms", "pie target 60ms"] {
+            let one_queue = upload_rule(&up(queue), flows, seed);
+            let is_fair = one_queue.is_some_and(|(rule, _)| rule == ManagementRule::FairQueueing);
+            assert!(!is_fair, "{flows} flows, seed {seed}, {queue}: {one_queue:?}");
+        }
     }
 }
 
-/// Packets in the queue leave one after the other when the link works again, so they arrive apart.
+/// RED holds the queue of many flows at one length, where most of its losses are, but it does not
+/// limit the longest delay as a full buffer does. A few runs look alike.
 #[test]
-fn an_outage_is_found_behind_a_long_queue() {
-    let text = |limit: &str| {
-        let side = format!("{{ trace = \"stop.trace\", delay = \"20ms\", queue = \"fifo limit {limit}\" }}");
-        format!(
-            "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"link\"\nup = {side}\ndown = {side}\n\
-             [load]\nup_flows = 2\ndown_flows = 2\nduration = \"12s\""
-        )
-    };
-    let stop = |_: &str| Ok("0s 5000000bit\n13s 0bit\n15s 5000000bit\n".to_owned());
-    for limit in ["312500b", "1250000b"] {
-        let plan = fathom_scenario::parse_with_files(&text(limit), "x.toml", &stop).unwrap();
-        let diagnosis = diagnose(&test(&plan, &TestOptions::new(1)).run);
-        let longest_s = diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
-            Conclusion::Outage(outage) => Some(outage.longest_s),
-            _ => None,
-        });
-        assert!(longest_s.is_some_and(|s| (1.9..2.1).contains(&s)), "{limit}: {longest_s:?}");
+fn red_is_seldom_taken_for_tail_drop() {
+    let (mut wrong, mut right) = (0, 0);
+    for (rate, limit, flows) in
+        [("39500kbit", 4_422_766, 190), ("39500kbit", 1_422_766, 40), ("500kbit", 60_000, 6)]
+    {
+        for seed in 1..=8 {
+            let is_tail_drop = |queue: &str| {
+                let up = format!("rate = \"{rate}\", delay = \"10ms\", queue = \"{queue}\"");
+                upload_rule(&up, flows, seed).is_some_and(|(rule, _)| rule == ManagementRule::TailDrop)
+            };
+            wrong += usize::from(is_tail_drop(&format!("red limit {limit}b bandwidth {rate}")));
+            right += usize::from(is_tail_drop(&format!("fifo limit {}b", limit / 4)));
+        }
     }
+    assert!(wrong <= 7, "{wrong} of 24 with RED");
+    assert!(right >= 20, "{right} of 24 with tail drop");
+}
+
+/// The advice about the upload of a line without other load.
+fn upload_advice(up: &str, others: &str) -> Vec<Remedy> {
+    let down = "rate = \"50mbit\", delay = \"5ms\", queue = \"fq_codel\"";
+    let load = format!("[load]\nup_flows = 4\ndown_flows = 1\nduration = \"20s\"\n{others}");
+    let diagnosis = diagnose(&test(&plan(up, down, &load), &TestOptions::new(1)).run);
+    let about_upload = |remedy: &Remedy| remedy.direction() == Some(Direction::Up);
+    diagnosis.advice.into_iter().filter(about_upload).collect()
+}
+
+/// A burst that is served faster does not make the rate vary: the advice is about the rate that
+/// lasts.
+#[test]
+fn the_advice_after_a_boost_is_about_the_rate_that_lasts() {
+    let up = "rate = \"4mbit\", boost = { rate = \"16mbit\", bucket = \"5000000b\" }, delay = \"10ms\", \
+              queue = \"fifo limit 500ms\"";
+    let advice = upload_advice(up, "");
+    let [Remedy::Shape { min_bits_per_second: Some(min), max_bits_per_second: Some(max), .. }] = advice[..]
+    else {
+        panic!("{advice:?}");
+    };
+    assert!((3.2e6..3.5e6).contains(&min) && (3.6e6..3.9e6).contains(&max), "{min} to {max}");
+}
+
+/// The AQM of a shaper needs the round-trip time where it is longer than the default.
+#[test]
+fn the_advice_for_a_long_path_has_a_round_trip_time() {
+    let round_trip = |delay: &str| {
+        let up = format!("rate = \"10mbit\", delay = \"{delay}\", queue = \"fifo limit 2s\"");
+        let advice = upload_advice(&up, "");
+        let [Remedy::Shape { round_trip_s, .. }] = advice[..] else { panic!("{delay}: {advice:?}") };
+        round_trip_s
+    };
+    assert_eq!(round_trip("10ms"), None);
+    let satellite_s = round_trip("300ms").expect("a time");
+    assert!((0.45..0.47).contains(&satellite_s), "{satellite_s} s");
+}
+
+/// The load has only a share of a link whose queue others fill, so its rate is unknown.
+#[test]
+fn a_queue_of_others_shows_no_rate() {
+    let up = "rate = \"2mbit\", delay = \"10ms\", queue = \"fifo limit 1s\"";
+    let others = "[[workload]]\nname = \"others\"\nkind = \"bulk\"\ndirection = \"up\"\nflows = 2";
+    assert_eq!(upload_advice(up, others), []);
 }

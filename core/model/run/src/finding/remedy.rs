@@ -1,4 +1,5 @@
 //! Recommended actions.
+use crate::threshold;
 use alloc::string::String;
 use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub enum Remedy {
         /// Highest recommended rate.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_bits_per_second: Option<f64>,
+        /// Round-trip time to configure, if packets take longer than CAKE and fq_codel assume.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        round_trip_s: Option<f64>,
     },
     /// Do not shape a direction at a fixed rate, because that would not help.
     DoNotShape {
@@ -99,7 +103,23 @@ impl ShaperLimit {
 impl Remedy {
     /// A shaper with a rate that is not known yet.
     pub const fn shape_at_unknown_rate(direction: Option<Direction>) -> Self {
-        Remedy::Shape { direction, min_bits_per_second: None, max_bits_per_second: None }
+        Remedy::Shape { direction, min_bits_per_second: None, max_bits_per_second: None, round_trip_s: None }
+    }
+    /// A shaper for a link with this rate.
+    pub fn shape(direction: Option<Direction>, bits_per_second: f64) -> Self {
+        let [min, max] = threshold::shaper_rates(bits_per_second).map(Some);
+        Remedy::Shape { direction, min_bits_per_second: min, max_bits_per_second: max, round_trip_s: None }
+    }
+    /// The same for paths with this idle latency, if that matters.
+    #[must_use]
+    pub fn with_round_trip(self, idle_s: f64) -> Self {
+        match self {
+            Remedy::Shape { direction, min_bits_per_second, max_bits_per_second, .. } => {
+                let round_trip_s = threshold::shaper_round_trip_s(idle_s);
+                Remedy::Shape { direction, min_bits_per_second, max_bits_per_second, round_trip_s }
+            }
+            other => other,
+        }
     }
     /// The direction that it is about, if it is about one.
     pub const fn direction(&self) -> Option<Direction> {

@@ -393,7 +393,7 @@ every! {
     remedies: Remedy {
         Remedy::Shape { .. } =>
             Remedy::shape_at_unknown_rate(None),
-            Remedy::Shape { direction: None, min_bits_per_second: Some(8.5e6), max_bits_per_second: Some(9.5e6) };
+            Remedy::shape(None, 10e6);
         Remedy::DoNotShape { .. } =>
             Remedy::DoNotShape { direction: Direction::Up, cause: limits().remove(0) },
             Remedy::DoNotShape { direction: Direction::Down, cause: limits().remove(1) },

@@ -33,6 +33,7 @@ fn management(rule: ManagementRule, of_capture: bool) -> Management {
         delay_p95_s: measured.map(|_| 0.983),
         top_ratio: measured.map(|_| 0.83),
         flow_delay_p50_s: (rule == ManagementRule::FairQueueing).then_some(0.042),
+        least_bits_per_second: (rule == ManagementRule::FairQueueing).then_some(19.1e6),
         policed_bits_per_second: (rule == ManagementRule::Policer).then_some(19.8e6),
     }
 }

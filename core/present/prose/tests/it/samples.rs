@@ -246,6 +246,7 @@ fn captured_queues() -> Vec<Conclusion> {
             delay_p95_s: None,
             top_ratio: None,
             flow_delay_p50_s: None,
+            least_bits_per_second: None,
             policed_bits_per_second: None,
         })
     };

@@ -26,6 +26,7 @@ pub(super) fn run(args: &FixArgs, device: &str, console: Console) -> Outcome {
         down: args.down,
         shaper: args.shaper,
         framing: framing(args),
+        round_trip: args.rtt,
     };
     let watchdog = || watchdog_command(args, device);
     let request = ApplyRequest { shape, state: &args.state, duty, watchdog: &watchdog };

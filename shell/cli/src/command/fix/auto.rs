@@ -69,6 +69,7 @@ fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
         place: Place::new(&args.state, device),
         shaper: args.shaper,
         framing: framing(args),
+        round_trip: args.rtt,
         rates,
         reflectors: ReflectConfig { server, hosts: auto.reflector.clone(), clock },
         passive: auto.passive,

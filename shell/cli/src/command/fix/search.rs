@@ -53,6 +53,7 @@ fn config(args: &FixArgs, device: &str) -> Result<FixConfig, Failure> {
         place: Place::new(&args.state, device),
         shaper: args.shaper,
         framing: framing(args),
+        round_trip: args.rtt,
         budget: Budget::new(args.budget),
         directions: PerDirection::from_fn(is_wanted),
         rates,

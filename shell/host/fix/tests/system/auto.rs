@@ -37,6 +37,7 @@ fn config(modem: &Modem, seconds: u64) -> AutoConfig {
         place: modem.place(),
         shaper: Some(ShaperKind::FlowHash),
         framing: Framing::default(),
+        round_trip: None,
         rates: Config::new(PerDirection { up, down }).unwrap(),
         reflectors: ReflectConfig { server: Some(server), hosts: Vec::new(), clock },
         passive: false,

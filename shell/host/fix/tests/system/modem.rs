@@ -79,6 +79,7 @@ impl Modem {
             place: self.place(),
             shaper: Some(kind),
             framing: Framing::default(),
+            round_trip: None,
             budget: Budget::new(None),
             directions: PerDirection { up: true, down: true },
             rates: PerDirection::default(),

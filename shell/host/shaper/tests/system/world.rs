@@ -144,6 +144,7 @@ pub(crate) fn request(kind: Option<ShaperKind>) -> ShapeRequest {
         down: Some(mbit(30)),
         shaper: kind,
         framing: Framing::default(),
+        round_trip: None,
     }
 }
 
