@@ -116,8 +116,9 @@ pub(crate) struct FixArgs {
     pub(crate) atm: bool,
     /// Round-trip time of the paths, if longer than 100 ms
     ///
-    /// For satellites and far servers (tc `rtt`). Default: the idle latency to --server, or 100ms.
-    #[arg(long, value_name = "TIME", conflicts_with = "mode", help_heading = SHAPE)]
+    /// For satellites and far servers, with cake or fq_codel (tc `rtt`). Default: 1.5 times the idle
+    /// latency to --server if that exceeds 100 ms.
+    #[arg(long, value_name = "TIME", conflicts_with = "mode", value_parser = round_trip, help_heading = SHAPE)]
     pub(crate) rtt: Option<Duration>,
     /// Root directory of the system that --boot changes
     #[arg(long, hide = true, default_value = "/", value_name = "DIR")]
@@ -199,6 +200,18 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 /// kernel overflow their 32 bits.
 const MIN_RATE: u64 = 64_000;
 const MAX_RATE: u64 = 400_000_000_000;
+
+/// tc-cake(8) has presets from 100 us, in a data center, to an hour, between planets. Real queues
+/// are within these.
+const ROUND_TRIPS: std::ops::RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(60);
+
+fn round_trip(text: &str) -> Result<Duration, String> {
+    let time: Duration = text.parse().map_err(|error: fathom_units::UnitError| error.to_string())?;
+    let is_allowed = ROUND_TRIPS.contains(&time);
+    is_allowed
+        .then_some(time)
+        .ok_or_else(|| format!("expected {} to {}", ROUND_TRIPS.start(), ROUND_TRIPS.end()))
+}
 
 fn rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse().map_err(|error: fathom_units::UnitError| error.to_string())?;

@@ -310,3 +310,36 @@ pub(crate) fn redirect(device: &str, parent: Handle, priority: u16, matches: Mat
     let filter = Filter { parent, priority, matches, class: None, action: Some(Mirred::to(to)) };
     Request::Filter { device: device.to_owned(), filter }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The commands of a shaper for paths with this round-trip time.
+    fn shown(kind: ShaperKind, rate: u64, round_trip: Option<Duration>) -> String {
+        let shaper = Shaper {
+            kind,
+            rate: Rate::from_bits_per_second(rate),
+            framing: Framing::default(),
+            header_bytes: 14,
+            frame_bytes: FULL_PACKET,
+            ingress: false,
+            round_trip,
+        };
+        shaper.requests("eth0", 1).iter().map(|request| format!("{request}\n")).collect()
+    }
+
+    #[test]
+    fn a_long_path_has_a_longer_interval() {
+        let far = Some(Duration::from_millis(900));
+        assert!(!shown(ShaperKind::Cake, 10_000_000, None).contains(" rtt "));
+        assert!(shown(ShaperKind::Cake, 10_000_000, far).contains(" rtt 900000us"));
+        let near = shown(ShaperKind::HtbFqCodel, 10_000_000, None);
+        assert!(!near.contains(" interval ") && !near.contains(" target "), "{near}");
+        let satellite = shown(ShaperKind::HtbFqCodel, 10_000_000, far);
+        assert!(satellite.contains(" target 45000us interval 900000us"), "{satellite}");
+        // A packet of a slow link takes longer than a twentieth of the round trip.
+        let slow = shown(ShaperKind::HtbFqCodel, 100_000, far);
+        assert!(slow.contains(" interval 900000us") && slow.contains(" target 18"), "{slow}");
+    }
+}
