@@ -1,5 +1,6 @@
 //! The queue: the rate that drains it, its size, its limit, its management, and which of several it
 //! is.
+use super::delay::MAX_SEEN;
 use super::{Case, Claim, ClaimKind, Made, Tolerance, quantity};
 use crate::truth::{Management, PhaseTruth, Queue};
 use fathom_run::{BufferLimit, Conclusion, Finding, Management as QueueRule, ManagementRule, threshold};
@@ -103,7 +104,9 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
     let queue = dropping.max_by(|a, b| drops(a).total_cmp(&drops(b))).unwrap_or(longest);
     let (dropped, longest_s) = (drops(queue), queue.longest_s(phase.from_s, phase.to_s));
     let made = management_of(case, queue.direction).and_then(|(finding, claimed)| {
-        let is_short = longest_s <= threshold::MODEST_S + Tolerance::DELAY.of(threshold::MODEST_S);
+        // Probes rarely meet the longest queue.
+        let seen_s = phase.one_way(queue.direction).at(MAX_SEEN);
+        let is_short = seen_s <= threshold::MODEST_S + Tolerance::DELAY.of(threshold::MODEST_S);
         let is_right = match claimed.rule {
             ManagementRule::KeptShort => Some(dropped > 0.0 && (is_short || !is_full(queue))),
             // Another queue of the direction may drop more.

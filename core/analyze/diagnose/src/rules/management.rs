@@ -33,7 +33,7 @@ const ROOM: f64 = 0.35;
 const EMPTY_S: f64 = 0.001;
 /// If a larger share of the probes is lost, the load does not yield to drops. An AQM cannot keep
 /// its queue short then, which stays at one length as with tail drop.
-const OVERLOADED: f64 = 0.25;
+const OVERLOADED: f64 = 0.2;
 /// A queue that is never longer than this may be a few packets in front of a fast link, in seconds.
 const MIN_FULL_S: f64 = 0.005;
 /// Fewer events than this show no pattern.
@@ -117,14 +117,15 @@ impl Losses {
         if self.heights.len() < MIN_EVENTS {
             return None;
         }
+        let is_overloaded = rise.summary.loss_ratio.is_some_and(|ratio| ratio > OVERLOADED);
         if self.top_ratio >= MOSTLY && self.top_s >= MIN_FULL_S {
             if self.top_ratio < ALMOST_ALL || self.heights.len() < MIN_FULL_EVENTS || self.is_unlimited {
                 return None;
             }
-            let is_overloaded = rise.summary.loss_ratio.is_some_and(|ratio| ratio > OVERLOADED);
             return (!is_overloaded).then_some(ManagementRule::TailDrop);
         }
-        let is_kept_short = self.is_short() || (self.favor_long_queues && self.had_room(view, rise));
+        let had_room = || !is_overloaded && self.favor_long_queues && self.had_room(view, rise);
+        let is_kept_short = self.is_short() || had_room();
         is_kept_short.then_some(ManagementRule::KeptShort)
     }
     /// Whether most losses happened far below the longest delay. Then they do not show how large
