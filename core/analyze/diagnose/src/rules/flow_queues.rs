@@ -15,13 +15,14 @@ const PACKET_BITS: f64 = 8.0 * FULL_IP_PACKET.get() as f64;
 /// packet of a load.
 const MIN_EXCESS_S: f64 = 0.003;
 /// Least ratio of the flows' tenth percentile to the probes' median, and of the flows' median to
-/// the probes' 90th percentile. In one queue, both are about 1 or less.
+/// nearly the longest wait of the probes. In one queue, both are about 1 or less, also if the load
+/// comes in bursts, which few probes meet.
 const MIN_LOW_RATIO: f64 = 1.5;
 const MIN_MEDIAN_RATIO: f64 = 1.1;
 /// On a link where a packet takes this long, in seconds, a probe often waits for a packet of each
 /// flow, at times almost as long as their packets do. So there, lower percentiles are compared: the
 /// flows' tenth with the 25th of the probes, and both medians.
-const SLOW_PACKET_S: f64 = 0.002;
+const SLOW_PACKET_S: f64 = 0.004;
 const MIN_SLOW_RATIO: f64 = 1.5;
 /// Least ratio of the flows' median to the probes' 90th percentile there.
 const MIN_SLOW_RATIO_TO_P90: f64 = 0.9;
@@ -36,9 +37,9 @@ pub(super) fn delay_of_flows(view: &View<'_>, direction: Direction, rise: &Rise<
     let probes = Sample::new(probes.map(|o| pair(o.value)));
     let added = |p: f64| Some((probes.percentile(p)?.value - base_s).max(0.0));
     let (low_s, median_s) = (percentile(&mut waits, 0.1)?, percentile(&mut waits, 0.5)?);
-    let [p25_s, p50_s, p90_s] = [added(0.25)?, added(0.5)?, added(0.9)?];
+    let [p25_s, p50_s, p90_s, p98_s] = [added(0.25)?, added(0.5)?, added(0.9)?, added(0.98)?];
     let is_apart =
-        low_s >= MIN_LOW_RATIO * p50_s + MIN_EXCESS_S && median_s >= MIN_MEDIAN_RATIO * p90_s + MIN_EXCESS_S;
+        low_s >= MIN_LOW_RATIO * p50_s + MIN_EXCESS_S && median_s >= MIN_MEDIAN_RATIO * p98_s + MIN_EXCESS_S;
     let is_slow = PACKET_BITS / capacity(view, direction, rise)?.ip_bits_per_second() >= SLOW_PACKET_S;
     let is_apart_if_slow = || {
         low_s >= MIN_SLOW_RATIO * p25_s + MIN_EXCESS_S

@@ -346,3 +346,20 @@ fn a_queue_of_others_shows_no_rate() {
     let others = "[[workload]]\nname = \"others\"\nkind = \"bulk\"\ndirection = \"up\"\nflows = 2";
     assert_eq!(upload_advice(up, others), []);
 }
+
+/// Bursts of many flows fill a short queue, which few probes meet: that is no queue per flow.
+#[test]
+fn bursts_are_no_queues_of_flows() {
+    let up = "rate = \"530mbit\", delay = \"333ms\", queue = \"fifo limit 662931b\"";
+    let down = "rate = \"1890mbit\", delay = \"333ms\", queue = \"fifo limit 1004653b\"";
+    let load = "[load]\nup_flows = 64\ndown_flows = 1\ncongestion_control = \"reno\"\nduration = \"6.4s\"";
+    for seed in 1..=2 {
+        let diagnosis = diagnose(&test(&plan(up, down, load), &TestOptions::new(seed)).run);
+        let is_fair = |finding: &&Finding| match &finding.conclusion {
+            Conclusion::QueueManagement(found) => found.rule == ManagementRule::FairQueueing,
+            _ => false,
+        };
+        let found = diagnosis.findings.iter().find(is_fair);
+        assert!(found.is_none(), "seed {seed}: {found:?}");
+    }
+}
