@@ -80,11 +80,15 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
 /// Share of lost probes from which the answered ones do not represent the latency: an AQM that the
 /// load does not obey drops those that would have waited longest.
 const MANY_LOST: f64 = 0.2;
+/// Share of lost probes that leaves the verdict open even if the others did not wait: a line that
+/// stops for seconds and drops what arrives meanwhile.
+const VERY_MANY_LOST: f64 = 0.3;
 
-/// A phase with load that lost many probes while the others waited.
+/// A phase with load that lost many probes while the others waited, or very many.
 fn lossy(view: &View<'_>) -> Option<Reason> {
-    view.rises().filter(is_near).find_map(|rise| {
-        let loss_ratio = rise.summary.loss_ratio.filter(|loss| *loss >= MANY_LOST)?;
+    view.rises().find_map(|rise| {
+        let least = if is_near(&rise) { MANY_LOST } else { VERY_MANY_LOST };
+        let loss_ratio = rise.summary.loss_ratio.filter(|loss| *loss >= least)?;
         Some(Reason::ConnectionBroken { phase: rise.phase.kind, loss_ratio })
     })
 }

@@ -77,6 +77,9 @@ const BUCKET_NS: u64 = 500_000_000;
 /// factor and by this time, in seconds.
 const START_RATIO: f64 = 2.0;
 const START_S: f64 = 0.030;
+/// A longer start is no start-up, in buckets: people notice it whenever a transfer starts, and in a
+/// phase of 30 s it is a tenth of the time.
+const LONGEST_START: usize = 6;
 
 /// The start of a phase, if its latency is not that of the rest. `idle_s` is the latency without
 /// load.
@@ -90,7 +93,9 @@ pub(crate) fn start_up(source: &Series, phase: Span, idle_s: f64) -> Option<Span
     let steady =
         (0..=medians.len() / 2).min_by(|a, b| error(&medians[*a..]).total_cmp(&error(&medians[*b..])))?;
     let start_s = mean(&medians[..steady]) - idle_s;
-    let is_higher = steady > 0 && start_s > START_RATIO * added(steady) && start_s - added(steady) > START_S;
+    let is_higher = (1..=LONGEST_START).contains(&steady)
+        && start_s > START_RATIO * added(steady)
+        && start_s - added(steady) > START_S;
     let end_ns = phase.start_ns + steady as u64 * BUCKET_NS;
     is_higher.then_some(Span { start_ns: phase.start_ns, end_ns })
 }

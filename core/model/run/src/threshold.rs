@@ -17,8 +17,9 @@ pub const MODEST_S: f64 = 0.020;
 /// unmeasured framing and a variable rate.
 pub const SHAPER_RATE_RATIO: [f64; 2] = [0.85, 0.95];
 
-/// The round-trip time in seconds that CAKE (`rtt`, tc-cake(8)) and CoDel (interval, RFC 8289 section
-/// 4.3) assume. If it is longer, they drop packets before senders can react, and lose throughput.
+/// The round-trip time in seconds that CAKE (`rtt`, tc-cake(8)) and CoDel (interval, RFC 8289
+/// section 4.3) assume. If it is longer, they drop packets before senders can react, and lose
+/// throughput.
 const AQM_ROUND_TRIP_S: f64 = 0.100;
 /// What to configure then, relative to the idle latency: other hosts are farther away than the
 /// server, and packets wait. tc-cake(8) proposes 1000 ms for satellites, whose latency is 600 ms.

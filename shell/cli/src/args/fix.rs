@@ -116,8 +116,8 @@ pub(crate) struct FixArgs {
     pub(crate) atm: bool,
     /// Round-trip time of the paths, if longer than 100 ms
     ///
-    /// For satellites and far servers, with cake or fq_codel (tc `rtt`). Default: 1.5 times the idle
-    /// latency to --server if that exceeds 100 ms.
+    /// For satellites and far servers, with cake or fq_codel (tc `rtt`). Default: 1.5 times the
+    /// idle latency to --server if that exceeds 100 ms.
     #[arg(long, value_name = "TIME", conflicts_with = "mode", value_parser = round_trip, help_heading = SHAPE)]
     pub(crate) rtt: Option<Duration>,
     /// Root directory of the system that --boot changes

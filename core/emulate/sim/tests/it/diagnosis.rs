@@ -232,7 +232,8 @@ fn a_shaper_is_recommended_where_it_helps() {
     assert!(matches!(slow[..], [Remedy::DoNotShape { cause: ShaperLimit::SlowLink { .. }, .. }]), "{slow:?}");
 }
 
-/// Where each flow has a queue, the load may have a share of the link only, and probes show no buffer.
+/// Where each flow has a queue, the load may have a share of the link only, and probes show no
+/// buffer.
 #[test]
 fn the_rate_of_a_link_with_flow_queues_is_a_lower_bound() {
     let side = "rate = \"500kbit\", delay = \"20ms\", queue = \"fq_codel target 40ms\"";
@@ -262,8 +263,8 @@ fn upload_rule(up: &str, flows: u32, seed: u64) -> Option<(ManagementRule, Optio
     })
 }
 
-/// On a slow link, a probe waits for a packet of many flows, but their packets wait longer. With one
-/// queue for all flows, both wait alike.
+/// On a slow link, a probe waits for a packet of many flows, but their packets wait longer. With
+/// one queue for all flows, both wait alike.
 #[test]
 fn flow_queues_of_a_slow_link_are_found() {
     let up = |queue: &str| format!("rate = \"300kbit\", delay = \"5ms\", queue = \"{queue}\"");
@@ -284,7 +285,7 @@ fn flow_queues_of_a_slow_link_are_found() {
 /// RED holds the queue of many flows at one length, where most of its losses are, but it does not
 /// limit the longest delay as a full buffer does. A few runs look alike.
 #[test]
-fn red_is_seldom_taken_for_tail_drop() {
+fn red_is_seldom_called_tail_drop() {
     let (mut wrong, mut right) = (0, 0);
     for (rate, limit, flows) in
         [("39500kbit", 4_422_766, 190), ("39500kbit", 1_422_766, 40), ("500kbit", 60_000, 6)]
@@ -361,5 +362,19 @@ fn bursts_are_no_queues_of_flows() {
         };
         let found = diagnosis.findings.iter().find(is_fair);
         assert!(found.is_none(), "seed {seed}: {found:?}");
+    }
+}
+
+/// Many uploads over a slow link take many seconds to yield to an AQM on a long path. That is no
+/// start-up, but a wait whenever they start.
+#[test]
+fn a_start_of_many_seconds_is_no_start_up() {
+    let up = "rate = \"3360kbit\", boost = { rate = \"10255kbit\", bucket = \"8598741b\" }, delay = \"167ms\", \
+              queue = \"codel limit 1000p target 5.4ms\"";
+    let down = "rate = \"7mbit\", delay = \"167ms\", queue = \"fifo limit 8822b\"";
+    let load = "[load]\nup_flows = 28\ndown_flows = 28\nduration = \"30s\"";
+    for seed in 1..=3 {
+        let diagnosis = diagnose(&test(&plan(up, down, load), &TestOptions::new(seed)).run);
+        assert_eq!(diagnosis.health, Health::Bloated, "seed {seed}: {:#?}", diagnosis.findings);
     }
 }

@@ -307,8 +307,8 @@ data! {
         /// Median time that packets of the load waited, where it differs from that of the probes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flow_delay_p50_s: Option<f64>,
-        /// Least rate of the link as IP packets, if its flows waited throughout. Others may have had
-        /// queues and a share of the rate.
+        /// Least rate of the link as IP packets, if its flows waited throughout. Others may have
+        /// had queues and a share of the rate.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         least_bits_per_second: Option<f64>,
         /// Payload that a policer lets pass.
