@@ -105,7 +105,7 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
     let (dropped, longest_s) = (drops(queue), queue.longest_s(phase.from_s, phase.to_s));
     let made = management_of(case, queue.direction).and_then(|(finding, claimed)| {
         // Probes rarely meet the longest queue.
-        let seen_s = phase.one_way(queue.direction).at(MAX_SEEN);
+        let seen_s = longest_s.min(phase.one_way(queue.direction).at(MAX_SEEN));
         let is_short = seen_s <= threshold::MODEST_S + Tolerance::DELAY.of(threshold::MODEST_S);
         let is_right = match claimed.rule {
             ManagementRule::KeptShort => Some(dropped > 0.0 && (is_short || !is_full(queue))),
