@@ -20,6 +20,10 @@ const TOP: f64 = 0.8;
 /// with many flows holds its queue at one length, and loses up to 70 % near the longest delay.
 const ALMOST_ALL: f64 = 0.75;
 const MIN_FULL_EVENTS: usize = 8;
+/// A single flow has few losses. If all of them came at a full queue that no longer grew, and hardly
+/// a probe was lost, fewer will do.
+const FEW_FULL_EVENTS: usize = 4;
+const FEW_LOST: f64 = 0.05;
 /// Least part of the range of delays, from the 5th percentile to the longest, by which the longest
 /// exceeds the median if nothing limits the length of the queue. With a full buffer it is less,
 /// because no queue is longer. With random delays around a mean it is 0.6.
@@ -119,7 +123,10 @@ impl Losses {
         }
         let is_overloaded = rise.summary.loss_ratio.is_some_and(|ratio| ratio > OVERLOADED);
         if self.top_ratio >= MOSTLY && self.top_s >= MIN_FULL_S {
-            if self.top_ratio < ALMOST_ALL || self.heights.len() < MIN_FULL_EVENTS || self.is_unlimited {
+            let many = self.heights.len() >= MIN_FULL_EVENTS && self.top_ratio >= ALMOST_ALL;
+            let all = self.heights.len() >= FEW_FULL_EVENTS && self.top_ratio >= 1.0;
+            let has_few_lost = rise.summary.loss_ratio.is_none_or(|ratio| ratio < FEW_LOST);
+            if self.is_unlimited || !(many || all && has_few_lost && !still_growing(view, rise)) {
                 return None;
             }
             return (!is_overloaded).then_some(ManagementRule::TailDrop);

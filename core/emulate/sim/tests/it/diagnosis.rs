@@ -378,3 +378,18 @@ fn a_start_of_many_seconds_is_no_start_up() {
         assert_eq!(diagnosis.health, Health::Bloated, "seed {seed}: {:#?}", diagnosis.findings);
     }
 }
+
+/// One flow over a short buffer has few losses, and all come when it is full.
+#[test]
+fn few_losses_of_one_flow_show_tail_drop() {
+    let load = "[load]\nup_flows = 1\nduration = \"8s\"";
+    let up = "rate = \"3mbit\", delay = \"10ms\", queue = \"fifo limit 37500b\"";
+    for seed in 1..=4 {
+        let outcome = test(&plan(up, "rate = \"50mbit\", delay = \"10ms\"", load), &TestOptions::new(seed));
+        let rule = diagnose(&outcome.run).findings.into_iter().find_map(|finding| match finding.conclusion {
+            Conclusion::QueueManagement(management) => Some(management.rule),
+            _ => None,
+        });
+        assert_eq!(rule, Some(ManagementRule::TailDrop), "seed {seed}");
+    }
+}
