@@ -20,8 +20,8 @@ const TOP: f64 = 0.8;
 /// with many flows holds its queue at one length, and loses up to 70 % near the longest delay.
 const ALMOST_ALL: f64 = 0.75;
 const MIN_FULL_EVENTS: usize = 8;
-/// A single flow has few losses. If all of them came at a full queue that no longer grew, and hardly
-/// a probe was lost, fewer will do.
+/// A single flow has few losses. If all of them came at a full queue that no longer grew, and
+/// hardly a probe was lost, fewer will do.
 const FEW_FULL_EVENTS: usize = 4;
 const FEW_LOST: f64 = 0.05;
 /// Least part of the range of delays, from the 5th percentile to the longest, by which the longest
