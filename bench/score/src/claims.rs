@@ -108,8 +108,7 @@ pub(crate) struct Case<'a> {
 impl Case<'_> {
     /// Median latency without load, in seconds.
     pub(crate) fn idle_latency_s(&self) -> Option<f64> {
-        let idle = self.diagnosis.phases.iter().find(|phase| phase.kind == PhaseKind::Idle)?;
-        Some(idle.latency?.p50.value)
+        Some(self.diagnosis.phase(PhaseKind::Idle)?.latency?.p50.value)
     }
     /// Findings for which `pick` returns parameters.
     fn findings<'d, T: 'd>(

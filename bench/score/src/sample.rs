@@ -14,7 +14,7 @@ const MAX_RATE: u64 = 12_000_000;
 /// diagnosis, and never lower them.
 const RIGHT: [(ClaimKind, f64); 8] = [
     (ClaimKind::Bloat, 1.0),
-    (ClaimKind::Direction, 0.98),
+    (ClaimKind::Direction, 1.0),
     (ClaimKind::DelayP50, 0.95),
     (ClaimKind::DelayMax, 0.98),
     (ClaimKind::Capacity, 0.75),

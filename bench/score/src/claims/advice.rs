@@ -12,11 +12,8 @@ use fathom_units::{Direction, IP_PER_PAYLOAD, PerDirection};
 
 /// The shaper helps if the line is not bloated behind it, or delay falls to this share,
 const MUCH_LESS: f64 = 0.2;
-/// and if it keeps this share of the throughput: a Reno flow without a standing queue uses 75 % of
-/// the rate, of which the shaper leaves 90 %.
-const THROUGHPUT: f64 = 0.65;
-/// Throughput is not judged after fewer round trips of the idle line: it still grows.
-const MIN_ROUND_TRIPS: f64 = 40.0;
+/// and if it keeps this share of the throughput.
+const THROUGHPUT: f64 = 0.7;
 /// The shapers that an expert would try, relative to the mean rate. The second one only helps where
 /// the rate varies.
 const EXPERT: [f64; 2] = [0.9, 0.6];
@@ -119,17 +116,14 @@ impl Outcome {
         let sustained = case.truth.narrowest(direction).and_then(|queue| queue.ip_rate);
         let unshaped = case.measured.late_rate(direction).min(sustained.unwrap_or(f64::INFINITY)).max(1.0);
         let kept = self.measured.late_rate(direction) / unshaped;
-        let still_grows =
-            before.to_s - before.from_s < MIN_ROUND_TRIPS * case.idle_latency_s().unwrap_or(0.0);
-        let is_fast = still_grows || kept >= THROUGHPUT;
         let is_less = p90_s <= MUCH_LESS * before_s;
         let is_short = is_less || !threshold::is_bloated(p50_s, p90_s);
-        let is_clear = is_less || !is_fast || !is_near_threshold([p50_s, p90_s]);
+        let is_clear = is_less || kept < THROUGHPUT || !is_near_threshold([p50_s, p90_s]);
         let figures = format!(
             "p50 {p50_s:.3} s, p90 {before_s:.3} s to {p90_s:.3} s, throughput {:.0} %",
             kept * 100.0
         );
-        Effect { helps: is_clear.then_some(is_short && is_fast), figures }
+        Effect { helps: is_clear.then_some(is_short && kept >= THROUGHPUT), figures }
     }
 }
 

@@ -11,8 +11,6 @@ const RADIO: Tolerance = Tolerance { ratio: 0.02, least: 0.005 };
 /// A maximum seen by probes is right between this percentile and the true maximum: the worst moment
 /// falls between probes, and a full buffer drops them.
 pub(crate) const MAX_SEEN: f64 = 0.99;
-/// If the delay is divided between both directions, the share of the uplink is right within this.
-const SHARE: f64 = 0.1;
 /// Directions whose delays differ by less than this, in seconds, are equally bloated.
 const MIN_DIFFERENCE_S: f64 = 0.005;
 
@@ -63,17 +61,10 @@ fn direction(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Late
     let [up, down] = Direction::BOTH.map(|d| phase.one_way(d).at(0.5));
     let truth = if up > down { Direction::Up } else { Direction::Down };
     let is_clear = (up - down).abs() >= MIN_DIFFERENCE_S && case.truth.is_phase_bloated(phase);
-    let made = found.filter(|_| is_clear).and_then(|(finding, increase)| {
-        let claimed = match (finding.direction, increase.up_ratio) {
-            (Some(direction), _) => direction,
-            (None, Some(ratio)) if ratio > 0.5 => Direction::Up,
-            (None, ratio) => ratio.map(|_| Direction::Down)?,
-        };
-        let [up_s, down_s] = [up, down].map(|s| s.max(0.0));
-        let is_divided = finding.direction.is_none()
-            && increase.up_ratio.is_some_and(|ratio| (ratio - up_s / (up_s + down_s)).abs() <= SHARE);
+    let claimed = found.and_then(|(finding, _)| Some((finding.direction?, finding.certainty)));
+    let made = claimed.filter(|_| is_clear).map(|(claimed, certainty)| {
         let detail = format!("{claimed} for {up:.3} s up, {down:.3} s down");
-        Some(Made::new(claimed == truth || is_divided, Some(finding.certainty), detail))
+        Made::new(claimed == truth, Some(certainty), detail)
     });
     Claim::new(ClaimKind::Direction, is_clear, made).about(phase.kind.name())
 }

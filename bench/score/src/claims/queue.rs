@@ -1,6 +1,5 @@
 //! The queue: the rate that drains it, its size, its limit, its management, and which of several it
 //! is.
-use super::delay::MAX_SEEN;
 use super::{Case, Claim, ClaimKind, Made, Tolerance, quantity};
 use crate::truth::{Management, PhaseTruth, Queue};
 use fathom_run::{BufferLimit, Conclusion, Finding, Management as QueueRule, ManagementRule, threshold};
@@ -10,8 +9,7 @@ use fathom_units::Direction;
 const BUFFER: Tolerance = Tolerance { ratio: 0.03, least: 3028.0 };
 /// A lower bound below this share of the rate is useless, so it counts as wrong.
 const LEAST_BOUND: f64 = 0.5;
-/// A queue that is shorter for nine tenths of the time shows nothing about its management, in
-/// seconds.
+/// A shorter queue shows nothing about its management, in seconds.
 const MIN_QUEUE_S: f64 = 0.005;
 /// The rate of a link changed at least by the second ratio; below the first, it did not.
 const CHANGED: [f64; 2] = [1.1, 1.2];
@@ -104,9 +102,7 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
     let queue = dropping.max_by(|a, b| drops(a).total_cmp(&drops(b))).unwrap_or(longest);
     let (dropped, longest_s) = (drops(queue), queue.longest_s(phase.from_s, phase.to_s));
     let made = management_of(case, queue.direction).and_then(|(finding, claimed)| {
-        // Probes rarely meet the longest queue.
-        let seen_s = longest_s.min(phase.one_way(queue.direction).at(MAX_SEEN));
-        let is_short = seen_s <= threshold::MODEST_S + Tolerance::DELAY.of(threshold::MODEST_S);
+        let is_short = longest_s <= threshold::MODEST_S + Tolerance::DELAY.of(threshold::MODEST_S);
         let is_right = match claimed.rule {
             ManagementRule::KeptShort => Some(dropped > 0.0 && (is_short || !is_full(queue))),
             // Another queue of the direction may drop more.
@@ -119,8 +115,7 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
             detail(finding, claimed.rule, queue, (dropped, longest_s)),
         ))
     });
-    let p90_s = phase.one_way(longest.direction).at(0.9);
-    Claim::new(ClaimKind::Management, dropped > 0.0 && p90_s >= MIN_QUEUE_S, made)
+    Claim::new(ClaimKind::Management, dropped > 0.0 && longest_s >= MIN_QUEUE_S, made)
 }
 
 /// What the diagnosis says of how the queue of a direction is managed.

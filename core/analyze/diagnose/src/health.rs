@@ -80,8 +80,8 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
 /// Share of lost probes from which the answered ones do not represent the latency: an AQM that the
 /// load does not obey drops those that would have waited longest.
 const MANY_LOST: f64 = 0.2;
-/// Share of lost probes that leaves the verdict open even if the others did not wait: a line that
-/// stops for seconds and drops what arrives meanwhile.
+/// Share of lost probes that leaves the verdict open even if the others did not wait: the link may
+/// stall for seconds and drop all packets.
 const VERY_MANY_LOST: f64 = 0.3;
 
 /// A phase with load that lost many probes while the others waited, or very many.

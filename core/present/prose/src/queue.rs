@@ -207,7 +207,7 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
             format!("The {name} queue never dropped a packet: the buffer is larger than this load.")
         }
         ManagementRule::FairQueueing => format!(
-            "Each {name} flow has a queue{}: its packets wait {}, others {} (medians).",
+            "Fair queueing of {name}s{}: packets of the load wait {}, others {} (medians).",
             management
                 .least_bits_per_second
                 .map(|bits| format!(" at {} or more", rate(bits)))

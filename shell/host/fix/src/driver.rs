@@ -307,8 +307,8 @@ fn test_config(base: &TestConfig, measurement: &Measurement) -> TestConfig {
 
 /// The round-trip time to configure, if the idle latency exceeds what shapers assume.
 fn idle_round_trip(diagnosis: &Diagnosis) -> Option<Duration> {
-    let idle = diagnosis.phases.iter().find(|phase| phase.kind == PhaseKind::Idle)?;
-    let seconds = shaper_round_trip_s(idle.latency?.p50.value)?;
+    let idle = diagnosis.phase(PhaseKind::Idle)?.latency?;
+    let seconds = shaper_round_trip_s(idle.p50.value)?;
     Some(Duration::from_millis((seconds * 1e3) as u64))
 }
 

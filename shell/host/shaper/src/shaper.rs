@@ -38,6 +38,11 @@ impl ShaperKind {
             ShaperKind::Tbf => Isolation::Shared,
         }
     }
+    /// Whether its queue has an AQM, which needs a round-trip time.
+    #[must_use]
+    pub const fn has_round_trip(self) -> bool {
+        matches!(self, ShaperKind::CakeMq | ShaperKind::Cake | ShaperKind::HtbFqCodel)
+    }
     /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {

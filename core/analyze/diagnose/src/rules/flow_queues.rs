@@ -10,7 +10,8 @@ use fathom_units::{Direction, FULL_IP_PACKET};
 /// A flow's round trip includes the transmission of two packets that are acknowledged together, and
 /// of one that was on the link before. In bits of IP packets.
 pub(super) const TRANSMITTED_BITS: f64 = 3.0 * PACKET_BITS;
-const PACKET_BITS: f64 = 8.0 * FULL_IP_PACKET.get() as f64;
+/// A packet of full size, in bits of IP.
+pub(super) const PACKET_BITS: f64 = 8.0 * FULL_IP_PACKET.get() as f64;
 /// The flows must wait longer than the probes by this, in seconds: a host needs some time for each
 /// packet of a load.
 const MIN_EXCESS_S: f64 = 0.003;

@@ -24,9 +24,9 @@ const MIN_FULL_EVENTS: usize = 8;
 /// hardly a probe was lost, fewer will do.
 const FEW_FULL_EVENTS: usize = 4;
 const FEW_LOST: f64 = 0.05;
-/// Least part of the range of delays, from the 5th percentile to the longest, by which the longest
-/// exceeds the median if nothing limits the length of the queue. With a full buffer it is less,
-/// because no queue is longer. With random delays around a mean it is 0.6.
+/// Of the range from the 5th percentile of the delays to the longest, the share above the median. A
+/// full buffer limits the longest delay, so the share is small. From this share on, nothing limits
+/// it: normally distributed delays have 0.6.
 const UNLIMITED: f64 = 0.55;
 /// From this share on, losses do show how large the buffer is.
 const MOSTLY: f64 = 0.6;

@@ -5,14 +5,13 @@
 //! shaper is behind the link. Senders keep at least a minimum window per flow in flight, and what
 //! exceeds the bandwidth-delay product waits in front of the link.
 use crate::delivery::{Capacity, capacity};
+use crate::rules::flow_queues::PACKET_BITS;
 use crate::rules::{outage, rate};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Remedy, ShaperLimit, threshold};
-use fathom_units::{Direction, FULL_IP_PACKET};
+use fathom_units::Direction;
 
-/// A packet of full size, in bits of IP.
-const PACKET_BITS: f64 = 8.0 * FULL_IP_PACKET.get() as f64;
 /// Median wait of a packet on a busy uplink behind a shaper, in full packets: half of the packet
 /// that is being sent, at the rate of the shaper, and sometimes those of flows that had paused.
 const UP_WAIT_PACKETS: f64 = 0.8;

@@ -167,7 +167,7 @@ fn many_lost_probes_leave_the_verdict_open() {
         diagnose(&run)
     };
     assert_eq!(run(1, 0.04).health, Health::Healthy);
-    // A line that stops for seconds drops what arrives meanwhile.
+    // A link may stall for seconds and drop all packets.
     assert_eq!(run(2, 0.0).health, Health::Healthy);
     assert_eq!(run(4, 0.0).health, Health::Inconclusive);
     let d = run(3, 0.04);

@@ -34,7 +34,13 @@ pub(super) fn run(args: &FixArgs, device: &str, console: Console) -> Outcome {
     let mut progress = |event: FixProgress<'_>| {
         let text = match event {
             FixProgress::Plan(_) if console.is_quiet() => return,
-            FixProgress::Plan(plan) => show::plan(plan),
+            FixProgress::Plan(plan) => {
+                if args.rtt.is_some() && !plan.kind.has_round_trip() {
+                    console
+                        .note(&format!("--rtt has no effect with {}, only with cake or fq_codel", plan.kind));
+                }
+                show::plan(plan)
+            }
             FixProgress::Conflicts(found) if !console.is_quiet() => show::warnings(found),
             FixProgress::Holding if !args.json => {
                 return console.note(&format!("shaping for {}; Ctrl-C rolls back at once", args.keep_for));
