@@ -4,14 +4,34 @@ use fathom_discovery::announce;
 use fathom_os::confine::drop_rights;
 use fathom_os::files::raise_limit;
 pub use fathom_os::process::host_name;
+use fathom_pages::{Judge, Judged};
+use fathom_run::Run;
 pub use fathom_server::{
     Config, Event, IPERF3_PORT, IRTT_PORT, STAMP_PORT, Server, SessionEnd, Stats, WebConfig,
 };
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Time between two checks for cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Judges the runs of browsers as those of the command line.
+struct Diagnoses;
+
+impl Judge for Diagnoses {
+    fn judge(&self, run: &Run) -> Judged {
+        let diagnosis = fathom_diagnose::diagnose(run);
+        let document = fathom_report::document(run, &diagnosis);
+        let brief = fathom_report::brief(run, &diagnosis);
+        Judged {
+            brief: serde_json::to_string(&brief).unwrap_or_default(),
+            // A document has numbers and text only, which JSON can hold.
+            json: serde_json::to_string(&document).unwrap_or_default(),
+            page: fathom_report::html(&[(run, &diagnosis)]),
+        }
+    }
+}
 
 /// What a running server reports.
 pub enum Progress<'a> {
@@ -44,7 +64,7 @@ pub fn run(
         progress(Progress::NotConfined(error));
     }
     let (addresses, requires_token) = (config.listen.clone(), config.token.is_some());
-    let server = Server::start(config)?;
+    let server = Server::start_with_page(config, Arc::new(Diagnoses))?;
     progress(Progress::Ready(&server));
     // Withdrawn when it is dropped.
     let _announcement = is_announced

@@ -1,5 +1,6 @@
 //! The program `fathom`: parses flags and calls a use case. The only crate that prints.
 mod args;
+mod code;
 mod command;
 mod failure;
 mod help;

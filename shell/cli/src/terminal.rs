@@ -31,6 +31,17 @@ impl Console {
             warn(text);
         }
     }
+    #[cfg(feature = "full")]
+    /// Shows the QR code of an address on stderr, if it is a terminal that can.
+    pub(crate) fn show_code(self, address: &str) {
+        let form = style(self.color, io::stderr().is_terminal());
+        if let Some(code) =
+            crate::code::qr(address).filter(|_| form.color && form.unicode && !self.is_quiet())
+        {
+            // If that fails, the address is in the text.
+            let _ = writeln!(io::stderr().lock(), "{code}");
+        }
+    }
     /// Writes a line of progress to stderr if it is a terminal, or with `-v`.
     pub(crate) fn progress(self, text: &str) {
         if self.has_progress && (self.detail == Detail::Verbose || io::stderr().is_terminal()) {

@@ -412,6 +412,7 @@ named! {
         Dscp = "dscp", "DSCP of what this host sends, if any: of probes and of the load.";
         LoadServer = "load_server", "The server of the load, as requested, if it is another one.";
         SeenAs = "seen_as" | "seen as", "Address of this host, as the server sees it.";
+        Browser = "browser", "The browser of the page that measured, as it names itself.";
         Protocol = "protocol", "Protocol of a server that does not run `fathom serve`.";
         ServerVersion = "server_version" | "server version", "Version of the server.";
         Tool = "tool", "Another tool that measured, with its version.";

@@ -259,6 +259,43 @@ pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a> {
     }
 }
 
+/// What a page shows of a test: the members of [`Document`] without series and findings, and how
+/// late the browser was.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Brief<'a> {
+    /// How bad it is.
+    pub verdict: Verdict<'a>,
+    /// The few numbers that matter, without those of single probes and of other tools.
+    pub summary: Summary,
+    /// What to do.
+    pub advice: &'a [Remedy],
+    /// Start time, RFC 3339.
+    pub started: &'a str,
+    /// Whether the test ended early.
+    pub is_partial: bool,
+    /// Lateness of the timers, median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_p50_s: Option<f64>,
+    /// The same, 99th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_p99_s: Option<f64>,
+}
+
+/// What a page shows of a run.
+pub fn brief<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Brief<'a> {
+    let Document { verdict, summary, advice, .. } = document(run, diagnosis);
+    let late = |p| run.instrument.timer_lateness.percentile(p).map(|late| late.as_secs_f64());
+    Brief {
+        verdict,
+        summary: Summary { probes: Vec::new(), scores: Vec::new(), ..summary },
+        advice,
+        started: &run.started,
+        is_partial: run.partial.is_some(),
+        late_p50_s: late(0.5),
+        late_p99_s: late(0.99),
+    }
+}
+
 /// The document of a command whose result is no run: the members of [`Document`] in their order,
 /// and the data of the command.
 #[derive(Clone, PartialEq, Debug)]

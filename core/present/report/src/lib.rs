@@ -45,7 +45,7 @@ use fathom_run::Run;
 pub use audit::{Audited, audit};
 pub use compare::compare;
 pub use csv::csv;
-pub use document::{CommandDocument, Document, command_document, document, judged_document};
+pub use document::{Brief, CommandDocument, Document, brief, command_document, document, judged_document};
 pub use fathom_prose::Origin;
 pub use fix::{FixData, FixOutcome, fix_baseline, fix_screen, phases, searches};
 pub use flent::flent;

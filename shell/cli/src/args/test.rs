@@ -233,7 +233,8 @@ fn limit_above_zero<T: FromStr<Err: Display> + Default + PartialEq>(text: &str) 
 /// Run a test server (the remote endpoint for `fathom test`)
 ///
 /// Answers the tests of other machines until Ctrl-C. A firewall must let the port through for TCP
-/// and UDP. The server needs no root and writes no files. It limits the number of clients, and the
+/// and UDP. Browsers get a page at the same port that tests their line, unless a token is required.
+/// The server needs no root and writes no files. It limits the number of clients, and the
 /// time and data of each test.
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
@@ -264,7 +265,7 @@ pub(crate) struct ServeArgs {
     )]
     pub(crate) web_port: u16,
     /// PEM file of a certificate [default: self-signed]
-    #[arg(long, value_name = "FILE", requires_all = ["key", "with"], help_heading = "Connection options")]
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = "Connection options")]
     pub(crate) certificate: Option<PathBuf>,
     /// PEM file of its private key
     #[arg(long, value_name = "FILE", requires = "certificate", help_heading = "Connection options")]

@@ -13,7 +13,12 @@ use std::net::{IpAddr, SocketAddr};
 pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
     let stats = serve::run(config(args)?, args.announce, &cancel, &mut |progress| match progress {
-        Progress::Ready(server) => console.note(&welcome(args, server)),
+        Progress::Ready(server) => {
+            console.note(&welcome(args, server));
+            if let Some(page) = page(args, server).into_iter().next() {
+                console.show_code(&page);
+            }
+        }
         Progress::NotAnnounced(error) => warn(&format!("warning: not announced: {error}")),
         Progress::NotConfined(error) => {
             warn(&format!("warning: rights that are not needed could not be dropped: {error}"));
@@ -41,8 +46,8 @@ fn config(args: &ServeArgs) -> Result<Config, Failure> {
         iperf3_port: port_of(OtherProtocol::Iperf3, IPERF3_PORT),
         irtt_port: port_of(OtherProtocol::Irtt, IRTT_PORT),
         stamp_port: port_of(OtherProtocol::Stamp, STAMP_PORT),
-        web: serves(args, OtherProtocol::Web).then(|| WebConfig {
-            port: args.web_port,
+        web: Some(WebConfig {
+            port: port_of(OtherProtocol::Web, args.web_port),
             certificate: args.certificate.clone().zip(args.key.clone()),
             names: vec![serve::host_name()],
         }),
@@ -115,6 +120,11 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
             };
         }
     }
+    let pages = page(args, server);
+    if !pages.is_empty() {
+        text += "\nIn a browser, also of a phone, open:";
+        pages.iter().for_each(|page| text += &format!("\n  {page}"));
+    }
     if serves(args, OtherProtocol::Web) {
         // Nobody trusts a self-signed certificate.
         let scheme = if server.fingerprint().is_some() { "http" } else { "https" };
@@ -122,10 +132,17 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
             text += &format!("\n  fathom test {scheme}://{}/", SocketAddr::new(*address, args.web_port));
         }
     }
-    if let Some(fingerprint) = server.fingerprint() {
+    if let Some(fingerprint) = server.fingerprint().filter(|_| serves(args, OtherProtocol::Web)) {
         text += &format!("\nThe certificate is self-signed. Its SHA-256 is {fingerprint}");
     }
     text + "\nCtrl-C stops it"
+}
+
+/// Addresses of the page, which a server with a token has not. A given certificate is of a name
+/// that is not known here, and a self-signed one is refused at first: browsers need neither.
+fn page(args: &ServeArgs, server: &Server) -> Vec<String> {
+    let of = |address: &IpAddr| format!("http://{}/", SocketAddr::new(*address, server.local_port()));
+    if args.token.is_given() { Vec::new() } else { server.local_addresses().iter().map(of).collect() }
 }
 
 /// An address as `fathom test` accepts it, without the default port.

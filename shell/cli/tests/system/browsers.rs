@@ -14,6 +14,65 @@ up = { rate = "5mbit", delay = "10ms", queue = "fifo limit 250kb" }
 down = { rate = "20mbit", delay = "10ms", queue = "fifo limit 250kb" }
 "#;
 
+/// Tests the line with the page of `fathom serve`, after `before` has run on the side of the
+/// browser.
+fn with_page(before: &str, scheme: &str, flags: &str) -> serde_json::Value {
+    let _alone = alone();
+    let line = scratch().join("page.toml");
+    std::fs::write(&line, LINE).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ui/check/speed.mjs");
+    let near = format!("{before} node {script} {scheme}://$FATHOM_SERVER:8081 {flags}");
+    let far = format!("{} serve --port 8081 >&2", env!("CARGO_BIN_EXE_fathom"));
+    let mut lab = fathom(&["lab", "-q", "--line", line.to_str().unwrap(), "--far", &far]);
+    let output = lab.args(["--", "sh", "-c", &near]).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let found = out.lines().find_map(|text| serde_json::from_str::<serde_json::Value>(text).ok());
+    found.unwrap_or_else(|| panic!("no result of the page (try ui/verify): {out}\n{err}"))
+}
+
+/// The line above: 400 ms of queue up and 100 ms down, and at most two packets.
+fn check_page(result: &serde_json::Value, transport: &str) {
+    assert_eq!(result["state"], "result", "{result}");
+    assert_eq!(result["errors"].as_array().map(Vec::len), Some(0), "{result}");
+    assert_eq!(result["asked"].as_array().map(Vec::len), Some(1), "only this server: {result}");
+    assert!(result["quality"].as_str().unwrap().contains(transport), "{result}");
+    let brief = &result["brief"];
+    assert_eq!((&brief["verdict"]["level"], &brief["verdict"]["phase"]), (&"bad".into(), &"up".into()));
+    for (name, expected) in [
+        ("lag_up_s", 0.36..=0.43),
+        ("lag_down_s", 0.085..=0.11),
+        ("idle_p50_s", 0.020..=0.026),
+        ("goodput_up_bits_per_second", 4.5e6..=4.9e6),
+        ("goodput_down_bits_per_second", 18.4e6..=19.4e6),
+    ] {
+        let value = brief["summary"][name].as_f64().unwrap_or(f64::NAN);
+        assert!(expected.contains(&value), "{name}: {value}, not {expected:?}; {brief}");
+    }
+}
+
+#[test]
+fn the_page_measures_the_line() {
+    check_page(&with_page("", "http", ""), "WebRTC");
+}
+
+/// One connection of HTTP/2 carries all load there.
+#[test]
+fn the_page_measures_the_line_with_tls() {
+    check_page(&with_page("", "https", ""), "WebRTC");
+}
+
+#[test]
+fn the_page_measures_by_websocket_where_udp_is_blocked() {
+    let block = "nft add table inet block && nft 'add chain inet block out { type filter hook output priority 0; }' \
+                 && nft add rule inet block out meta l4proto udp drop &&";
+    check_page(&with_page(block, "http", ""), "WebSocket");
+}
+
+#[test]
+fn the_page_measures_without_webrtc() {
+    check_page(&with_page("", "http", "--without-webrtc"), "WebSocket");
+}
+
 /// Runs a speed test against `fathom serve --with web`, and checks its result. The lower limit of
 /// latency is half of a full buffer, which the load does not fill all the time.
 fn check(client: &str, scheme: &str, up_s: RangeInclusive<f64>) {

@@ -12,7 +12,6 @@ mod echo;
 mod error;
 mod event;
 mod flows;
-mod ledger;
 mod path;
 mod peer;
 mod ping;

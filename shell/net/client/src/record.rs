@@ -1,5 +1,6 @@
 //! Collects the data of the run.
 use crate::Event;
+use fathom_load::{Observations, Observe};
 use fathom_os::clock::{Clock, utc_offset_s, wall_now};
 use fathom_run::{
     Fact, History, Host, Instrument, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, Run,
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 /// Collects series, phases and notes, and reports them as events.
 pub(crate) struct Record<'a> {
     on_event: &'a mut dyn FnMut(Event),
-    series: BTreeMap<SeriesKey, Series>,
+    series: Observations,
     pub(crate) phases: Vec<Phase>,
     pub(crate) notes: Vec<Note>,
     pub(crate) facts: BTreeMap<Fact, String>,
@@ -19,7 +20,7 @@ pub(crate) struct Record<'a> {
 
 impl<'a> Record<'a> {
     pub(crate) fn new(on_event: &'a mut dyn FnMut(Event)) -> Self {
-        let (series, facts) = (BTreeMap::new(), BTreeMap::new());
+        let (series, facts) = (Observations::default(), BTreeMap::new());
         Record { on_event, series, phases: Vec::new(), notes: Vec::new(), facts }
     }
     pub(crate) fn event(&mut self, event: Event) {
@@ -28,16 +29,6 @@ impl<'a> Record<'a> {
     /// Reports a value as an event only; its series is added at the end.
     pub(crate) fn show(&mut self, key: SeriesKey, observation: Observation) {
         self.event(Event::Observed { key, observation });
-    }
-    /// Records a value of a series.
-    pub(crate) fn observe(&mut self, key: SeriesKey, at: Time, value: f64) {
-        let series = self.series.entry(key.clone()).or_insert_with(|| Series::new(key.clone()));
-        // The server's times are converted with an estimate of its clock, which may be corrected
-        // backward a little.
-        let at = series.at_ns.last().map_or(at, |last| at.max(Time::from_nanos(*last)));
-        let observation = Observation { at, value: Value::Observed(value) };
-        series.push(observation);
-        self.show(key, observation);
     }
     pub(crate) fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
@@ -50,12 +41,11 @@ impl<'a> Record<'a> {
     }
     /// Adds complete series; series without observations and failures are skipped.
     pub(crate) fn add(&mut self, series: impl IntoIterator<Item = Series>) {
-        let useful = series.into_iter().filter(|s| !s.values.is_empty() || !s.not_sent.is_empty());
-        self.series.extend(useful.map(|s| (s.key.clone(), s)));
+        self.series.add(series);
     }
     /// Returns all series, without those reported as events only.
     pub(crate) fn take_series(&mut self) -> Vec<Series> {
-        std::mem::take(&mut self.series).into_values().collect()
+        self.series.take()
     }
 }
 
@@ -78,6 +68,13 @@ pub(crate) fn holds_something(series: &[Series]) -> bool {
         )
     };
     series.iter().any(|s| !is_other(s.key.metric) && s.values.len() > s.censored.len())
+}
+
+impl Observe for Record<'_> {
+    fn observe(&mut self, key: SeriesKey, at: Time, value: f64) {
+        self.series.observe(key.clone(), at, value);
+        self.show(key, Observation { at, value: Value::Observed(value) });
+    }
 }
 
 /// Probes without load of our own.

@@ -2,12 +2,12 @@
 use crate::bursts::{check_buffers, lost_size};
 use crate::control::{Control, ControlInput};
 use crate::flows::{FathomPeer, Flow, FlowEvent, FlowSettings};
-use crate::ledger::{Ledger, Sender};
 use crate::peer::{Peer, takes_train};
 use crate::probes::{self, ProbeEvent};
 use crate::record::Record;
 use crate::resolve::Limits;
 use crate::{Event, TestConfig, applications, carries_load, estimate_cost};
+use fathom_load::{Ledger, Observe as _, Sender};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
 use fathom_probe::protocol::{FlowLoad, FlowReport};
@@ -23,7 +23,7 @@ use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Outbox};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 
 /// Maximum interval between checks for due work.
 const TURN: Duration = Duration::from_millis(10);
@@ -69,7 +69,7 @@ pub(crate) struct Test<'a> {
     pub(crate) clock: Clock,
     pub(crate) record: Record<'a>,
     pub(crate) inbox: Receiver<Message>,
-    pub(crate) outbox: Outbox<Message>,
+    pub(crate) outbox: mpsc::Sender<Message>,
     pub(crate) probes: Arc<probes::Shared>,
     settings: FlowSettings,
     ledger: Ledger,
@@ -134,7 +134,7 @@ impl<'a> Test<'a> {
             clock,
             patience: config.patience,
         };
-        let (outbox, inbox) = std::sync::mpsc::channel();
+        let (outbox, inbox) = mpsc::channel();
         let allowed = control.as_ref().map(|c| c.hello.limits.bytes / 100 * SERVER_BYTES_PERCENT);
         let byte_limit = config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed.unwrap_or(u64::MAX));
         // Without load, nothing has to drain.

@@ -20,7 +20,7 @@ pub struct Config {
     /// TCP port for iperf3 clients, which do not know the token; `None` serves none.
     pub iperf3_port: Option<u16>,
     #[cfg(feature = "web")]
-    /// For web clients, which do not know the token; `None` serves none.
+    /// Settings of the web server; `None` for the defaults.
     pub web: Option<WebConfig>,
     /// UDP port for irtt clients, which do not know the token; `None` serves none.
     pub irtt_port: Option<u16>,
@@ -57,8 +57,8 @@ pub struct Config {
 /// Settings of the web server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebConfig {
-    /// TCP port.
-    pub port: u16,
+    /// TCP port for clients of other web servers, which do not know the token; `None` serves none.
+    pub port: Option<u16>,
     /// PEM files of the certificate and its key; `None` for a self-signed one.
     pub certificate: Option<(PathBuf, PathBuf)>,
     /// Names of this host in a self-signed certificate, in addition to its addresses.

@@ -1,5 +1,5 @@
 //! Connections without a thread: first line, HTTP, and closing.
-use crate::http::Http;
+use crate::http::{Http, METRICS_PATH};
 use crate::iperf3::Cookie;
 use crate::shared::Shared;
 use crate::stats::Refusal;
@@ -7,7 +7,7 @@ use crate::sync::Slot;
 use fathom_os::poll::PollFd;
 use fathom_probe::protocol::{
     ClientMessage, ControlProof, ErrorCode, FIRST_LINE_LIMIT_BYTES, FIRST_LINE_TIMEOUT, FirstLine,
-    FirstLineError, FlowRequest, LineReader, Nonce, ServerMessage, SessionKey,
+    FirstLineError, FlowRequest, LineReader, Nonce, PROBE_PATH, ServerMessage, SessionKey,
 };
 use fathom_protocol::iperf3::COOKIE_BYTES;
 use fathom_units::{Duration, Time};
@@ -16,6 +16,8 @@ use std::io::{self, Read};
 use std::net::{IpAddr, Shutdown};
 use std::os::fd::AsFd;
 
+/// First byte of a TLS handshake (RFC 8446, section 5.1).
+const TLS_HANDSHAKE: u8 = 22;
 /// A kept-alive HTTP connection without a request for this long is closed.
 const HTTP_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// A request must be complete this long after its first byte. On a bloated link it may arrive in
@@ -66,6 +68,8 @@ pub(crate) enum Next {
     Stranger,
     /// A connection of an iperf3 test.
     Iperf3(Cookie),
+    /// A browser, with the bytes that have been read.
+    Browser(Vec<u8>),
     /// A flow request, with the bytes that followed the first line.
     Flow(FlowRequest, Vec<u8>),
 }
@@ -133,6 +137,9 @@ impl Connection {
         let Stage::FirstLine(lines) = &mut self.stage else { return Next::Close };
         match (&self.socket).read(&mut buffer) {
             Ok(0) => return Next::Close,
+            Ok(got) if shared.has_page() && lines.held().is_empty() && buffer[0] == TLS_HANDSHAKE => {
+                return Next::Browser(buffer[..got].to_vec());
+            }
             Ok(got) => lines.push(&buffer[..got]),
             Err(error) => return unless_would_block(&error),
         }
@@ -142,6 +149,9 @@ impl Connection {
             Err(_) => return self.refuse_line(shared, FirstLineError::NotALine, now),
         };
         let rest = lines.held().to_vec();
+        if shared.has_page() && is_of_browser(&line) {
+            return Next::Browser([&line, &b"\r\n"[..], &rest].concat());
+        }
         match FirstLine::parse(&line) {
             Ok(FirstLine::Control { proof }) => self.challenge(shared, proof, rest, now),
             Ok(FirstLine::Flow(request)) => Next::Flow(request, rest),
@@ -277,6 +287,14 @@ impl Connection {
             }
         }
     }
+}
+
+/// Whether a first line is an HTTP request for something that this thread does not answer.
+fn is_of_browser(line: &[u8]) -> bool {
+    let mut words = line.split(|byte| *byte == b' ');
+    let is_method = matches!(words.next(), Some(b"GET" | b"HEAD" | b"OPTIONS" | b"POST"));
+    let of_programs = [PROBE_PATH, METRICS_PATH].map(str::as_bytes);
+    is_method && words.next().is_some_and(|path| !of_programs.contains(&path))
 }
 
 /// Sends as much as the socket accepts.

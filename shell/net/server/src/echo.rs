@@ -122,6 +122,9 @@ impl Responder for OwnProbes {
     const LONGEST_BYTES: usize = datagrams::LONGEST_BYTES;
 
     fn answer(&mut self, shared: &Arc<Shared>, datagram: &Request<'_>) -> Result<(), Refusal> {
+        if shared.take_of_page(datagram.bytes, (datagram.from, datagram.to), datagram.at) {
+            return Ok(());
+        }
         // Load that was in a queue when its flow ended.
         if LoadHeader::decode(datagram.bytes).is_some() && shared.sessions.has(datagram.from.ip()) {
             return Ok(());

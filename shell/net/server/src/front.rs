@@ -120,6 +120,7 @@ impl Front<'_> {
                 Next::Stay if connection.deadline <= now => connection.expire(self.shared),
                 Next::Stay => self.connections.push((connection, place)),
                 Next::Control(key, early) => self.open_session((connection, place), key, early, now),
+                Next::Browser(early) => self.shared.pass_on(connection.socket, early),
                 Next::Stranger => self.refuse_stranger((connection, place), now),
                 Next::Iperf3(cookie) => self.open_iperf3((connection, place), cookie, now),
                 Next::Flow(request, early) => self.open_flow((connection, place), request, early, now),

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 const OUTPUT_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Path of the metrics, for clients on this host.
-const METRICS_PATH: &str = "/metrics";
+pub(crate) const METRICS_PATH: &str = "/metrics";
 
 /// State of an HTTP connection.
 pub(crate) struct Http {

@@ -68,8 +68,8 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
             listening.iperf3.push(other_listener(*ip, port, config)?);
         }
         #[cfg(feature = "web")]
-        if let Some(web) = &config.web {
-            listening.web.push(other_listener(*ip, web.port, config)?);
+        if let Some(port) = config.web.as_ref().and_then(|web| web.port) {
+            listening.web.push(other_listener(*ip, port, config)?);
         }
         for (port, sockets) in
             [(config.irtt_port, &mut listening.irtt), (config.stamp_port, &mut listening.stamp)]

@@ -8,6 +8,8 @@ use crate::listen::{self, Listening};
 use crate::shared::Shared;
 use crate::stamp::Stamp;
 use crate::stats::Stats;
+#[cfg(feature = "web")]
+use fathom_pages::Judge;
 use fathom_protocol::irtt::Tokens;
 use fathom_units::Duration;
 use std::io;
@@ -36,9 +38,24 @@ impl Server {
     /// # Errors
     /// If it cannot listen as `config` demands, or if the host lacks memory or threads.
     pub fn start(config: Config) -> Result<Server, ServerError> {
+        Server::serve(listen::listen(&config)?, Arc::new(Shared::new(config)?))
+    }
+    #[cfg(feature = "web")]
+    /// As [`Server::start`], with a page that tests in a browser if no token is required. `judge`
+    /// judges its runs.
+    ///
+    /// # Errors
+    /// See [`Server::start`].
+    pub fn start_with_page(config: Config, judge: Arc<dyn Judge>) -> Result<Server, ServerError> {
         let listening = listen::listen(&config)?;
-        let Listening { tcp, iperf3, udp, irtt, stamp, port, addresses, .. } = listening;
         let shared = Arc::new(Shared::new(config)?);
+        let pages = crate::web::start_pages(&shared, &listening, judge);
+        let mut server = Server::serve(listening, shared)?;
+        server.threads.extend(pages.transpose()?);
+        Ok(server)
+    }
+    fn serve(listening: Listening, shared: Arc<Shared>) -> Result<Server, ServerError> {
+        let Listening { tcp, iperf3, udp, irtt, stamp, port, addresses, .. } = listening;
         let [for_front, for_echo, for_irtt, for_stamp] = [(); 4].map(|()| Arc::clone(&shared));
         let tokens = new_tokens()?;
         let mut server = Server { shared, port, addresses, fingerprint: None, threads: Vec::new() };
@@ -57,10 +74,12 @@ impl Server {
     }
     #[cfg(feature = "web")]
     fn start_web(&mut self, listeners: Vec<socket2::Socket>) -> Result<(), ServerError> {
-        let Some(config) = &self.shared.config.web else { return Ok(()) };
-        let tls = crate::web::certificate(config, &self.addresses)?;
+        if listeners.is_empty() && !self.shared.has_page() {
+            return Ok(());
+        }
+        let tls = crate::web::certificate(self.shared.config.web.as_ref(), &self.addresses)?;
         self.fingerprint = tls.fingerprint;
-        let web = crate::web::Web::new(listeners, tls.config);
+        let web = crate::web::Web::new(&self.shared, listeners, tls.config);
         let web = web.map_err(|error| ServerError::Host { what: "thread", error })?;
         let shared = Arc::clone(&self.shared);
         self.threads.push(start("fathom-web-stop", move || web.run(&shared))?);
@@ -123,7 +142,10 @@ fn new_tokens() -> Result<Tokens, ServerError> {
     Ok(Tokens::new(secret))
 }
 
-fn start(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, ServerError> {
+pub(crate) fn start(
+    name: &'static str,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, ServerError> {
     let started = thread::Builder::new().name(name.into()).spawn(run);
     started.map_err(|error: io::Error| ServerError::Host { what: "thread", error })
 }

@@ -8,13 +8,19 @@ use crate::stats::{Counters, Stats};
 use crate::sync::{Slot, Stop};
 use fathom_os::clock::Clock;
 use fathom_os::socket::{congestion_control, memory_file, set_congestion_control};
+#[cfg(feature = "web")]
+use fathom_pages::Pages;
 use fathom_probe::protocol::Token;
-use fathom_units::Rng;
+use fathom_units::{Rng, Time};
 use socket2::{Domain, Socket, Type};
 use std::fs::File;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+#[cfg(feature = "web")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+#[cfg(feature = "web")]
+use tokio::sync::mpsc::UnboundedSender;
 
 /// The load repeats after this many bytes, which is more than any compression on a path looks back
 /// (gzip 32 KiB, zstd by default at most 2 MiB; links use less).
@@ -37,7 +43,21 @@ pub(crate) struct Shared {
     pub(crate) congestion_controls: Vec<String>,
     /// Whether this process may probe the hops to clients.
     pub(crate) probes_hops: bool,
+    #[cfg(feature = "web")]
+    /// Tests by browsers, if there are some.
+    pub(crate) pages: OnceLock<Arc<Pages>>,
+    #[cfg(feature = "web")]
+    /// Takes connections of browsers from the front thread.
+    pub(crate) browsers: OnceLock<UnboundedSender<Browser>>,
     connections: Arc<AtomicU32>,
+}
+
+#[cfg(feature = "web")]
+/// The connection of a browser, with the bytes that have been read.
+#[derive(Debug)]
+pub(crate) struct Browser {
+    pub(crate) socket: Socket,
+    pub(crate) early: Vec<u8>,
 }
 
 impl Shared {
@@ -55,6 +75,10 @@ impl Shared {
             load: memory_file(&load_bytes()).map_err(host("memory for load"))?,
             congestion_controls: congestion_controls(),
             probes_hops: hops::is_permitted(),
+            #[cfg(feature = "web")]
+            pages: OnceLock::new(),
+            #[cfg(feature = "web")]
+            browsers: OnceLock::new(),
             connections: Arc::default(),
             config,
         })
@@ -65,6 +89,38 @@ impl Shared {
         let is_this_host = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]
             .contains(&client.to_canonical());
         self.config.is_silent && self.token.is_some() && !is_this_host && !self.sessions.has(client)
+    }
+    /// Whether browsers get a page: only of a server that anybody may use.
+    pub(crate) fn has_page(&self) -> bool {
+        #[cfg(feature = "web")]
+        return self.pages.get().is_some();
+        #[cfg(not(feature = "web"))]
+        false
+    }
+    /// Passes the connection of a browser on, with the bytes that have been read.
+    pub(crate) fn pass_on(&self, socket: Socket, early: Vec<u8>) {
+        #[cfg(feature = "web")]
+        if let Some(browsers) = self.browsers.get() {
+            // Fails if the server stops.
+            let _ = browsers.send(Browser { socket, early });
+        }
+        #[cfg(not(feature = "web"))]
+        drop((socket, early));
+    }
+    /// Takes a datagram if it is of a page.
+    pub(crate) fn take_of_page(
+        &self,
+        bytes: &[u8],
+        (from, to): (SocketAddr, Option<SocketAddr>),
+        at: Time,
+    ) -> bool {
+        #[cfg(feature = "web")]
+        return self.pages.get().is_some_and(|pages| pages.take(bytes, from, to, at));
+        #[cfg(not(feature = "web"))]
+        {
+            let _ = (bytes, from, to, at);
+            false
+        }
     }
     /// Counts a connection.
     pub(crate) fn take_slot(&self) -> Slot {

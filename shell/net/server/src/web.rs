@@ -3,18 +3,23 @@
 mod client;
 mod content;
 mod ndt7;
+mod page;
 mod place;
 mod respond;
+mod socket;
 mod transport;
 
 use crate::config::{ServerError, WebConfig};
 use crate::limited::TICK;
-use crate::shared::{Shared, load_bytes};
+use crate::listen::Listening;
+use crate::server::start;
+use crate::shared::{Browser, Shared, load_bytes};
 use crate::stats::Refusal;
 use crate::sync::Slot;
 use client::Clients;
 use fathom_certificate::{Certificate, Tls};
 use fathom_os::poll::{self, PollFd};
+use fathom_pages::{Judge, Pages};
 use hyper::Request;
 use hyper::body::{Bytes, Incoming};
 use hyper::rt::Executor;
@@ -24,16 +29,19 @@ use hyper_util::server::conn::auto;
 use place::{Activity, Place, Places};
 use respond::respond;
 use rustls::ServerConfig;
-use socket2::Socket;
+use socket2::{SockRef, Socket};
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{interval, sleep};
 use tokio_rustls::TlsAcceptor;
 use transport::{PieceSize, Records, Transport};
@@ -54,40 +62,85 @@ const SEND_BUFFER_BYTES: usize = 256 * 1024;
 /// Maximum size of the head of a request. A browser sends less than 2 kB.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 
-pub(crate) fn certificate(web: &WebConfig, addresses: &[IpAddr]) -> Result<Tls, ServerError> {
-    let certificate = match web.certificate.clone() {
+pub(crate) fn certificate(web: Option<&WebConfig>, addresses: &[IpAddr]) -> Result<Tls, ServerError> {
+    let certificate = match web.and_then(|web| web.certificate.clone()) {
         Some((chain, key)) => Certificate::Files { chain, key },
         None => {
             let addresses = addresses.iter().map(IpAddr::to_string);
-            let names = web.names.iter().cloned().chain(["localhost".to_owned()]).chain(addresses).collect();
+            let names = web.map_or(&[][..], |web| &web.names);
+            let names = names.iter().cloned().chain(["localhost".to_owned()]).chain(addresses).collect();
             Certificate::Temporary { names }
         }
     };
     Tls::new(&certificate, &[b"h2", b"http/1.1"]).map_err(ServerError::Certificate)
 }
 
+/// Starts the tests of browsers, if no token is required; returns their thread.
+pub(crate) fn start_pages(
+    shared: &Arc<Shared>,
+    listening: &Listening,
+    judge: Arc<dyn Judge>,
+) -> Option<Result<JoinHandle<()>, ServerError>> {
+    if shared.token.is_some() {
+        return None;
+    }
+    let limits = (shared.config.max_bytes, shared.config.patience);
+    let (pages, inbox) = Pages::new(shared.clock, listening.port, limits, judge, env!("CARGO_PKG_VERSION"));
+    let pages = Arc::new(pages);
+    let _ = shared.pages.set(Arc::clone(&pages));
+    let sockets: io::Result<Vec<Socket>> = listening.udp.iter().map(Socket::try_clone).collect();
+    let sockets = match sockets {
+        Ok(sockets) => sockets,
+        Err(error) => return Some(Err(ServerError::Host { what: "descriptor", error })),
+    };
+    let shared = Arc::clone(shared);
+    Some(start("fathom-pages", move || {
+        while !shared.stop.is_set() {
+            let run = || pages.run(&inbox, &sockets, &|| shared.stop.is_set());
+            if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                shared.counters.panicked();
+            }
+        }
+    }))
+}
+
 /// The web server before it serves.
 pub(crate) struct Web {
     runtime: Runtime,
     listeners: Vec<Socket>,
+    /// Connections from the front thread, if there is a page.
+    browsers: Option<UnboundedReceiver<Browser>>,
     acceptor: TlsAcceptor,
+    /// For browsers: without HTTP/2, over which a page would load the line with one connection.
+    page_acceptor: TlsAcceptor,
 }
 
 impl Web {
-    pub(crate) fn new(listeners: Vec<Socket>, tls: Arc<ServerConfig>) -> io::Result<Web> {
+    pub(crate) fn new(shared: &Shared, listeners: Vec<Socket>, tls: Arc<ServerConfig>) -> io::Result<Web> {
         let runtime = Builder::new_multi_thread().thread_name("fathom-web").enable_all().build()?;
-        Ok(Web { runtime, listeners, acceptor: TlsAcceptor::from(tls) })
+        let mut for_page = ServerConfig::clone(&tls);
+        for_page.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let page_acceptor = TlsAcceptor::from(Arc::new(for_page));
+        let (sender, arriving) = unbounded_channel();
+        let has_page = shared.has_page() && shared.browsers.set(sender).is_ok();
+        let browsers = has_page.then_some(arriving);
+        Ok(Web { runtime, listeners, browsers, acceptor: TlsAcceptor::from(tls), page_acceptor })
     }
     /// Serves until the server stops.
     pub(crate) fn run(self, shared: &Arc<Shared>) {
-        let Web { runtime, listeners, acceptor } = self;
+        let Web { runtime, listeners, browsers, acceptor, page_acceptor } = self;
         let common = Arc::new(Common {
             shared: Arc::clone(shared),
             places: Arc::new(Places::new(shared.config.max_connections)),
             clients: Arc::new(Clients::new(shared)),
             acceptor,
+            page_acceptor,
             load: Bytes::from(load_bytes()),
         });
+        if let Some(browsers) = browsers {
+            let _guard = runtime.enter();
+            spawn(shared, accept_browsers(browsers, Arc::clone(&common)));
+        }
         for listener in listeners {
             let _guard = runtime.enter();
             // It is already non-blocking. Fails if the runtime has stopped.
@@ -109,6 +162,7 @@ struct Common {
     places: Arc<Places>,
     clients: Arc<Clients>,
     acceptor: TlsAcceptor,
+    page_acceptor: TlsAcceptor,
     load: Bytes,
 }
 
@@ -118,6 +172,8 @@ struct Connection {
     client: SocketAddr,
     local: SocketAddr,
     is_secure: bool,
+    /// For the state of its TCP.
+    socket: Option<Socket>,
     piece: Arc<PieceSize>,
     activity: Arc<Activity>,
     _place: Place,
@@ -137,7 +193,7 @@ impl Connection {
 async fn accept(listener: TcpListener, common: Arc<Common>) {
     loop {
         match listener.accept().await {
-            Ok((stream, client)) => admit(stream, client, &common),
+            Ok((stream, client)) => admit((stream, Vec::new()), client, &common),
             Err(_) => {
                 common.shared.counters.refuse(Refusal::Descriptors, None);
                 sleep(ACCEPT_BACK_OFF).await;
@@ -146,7 +202,19 @@ async fn accept(listener: TcpListener, common: Arc<Common>) {
     }
 }
 
-fn admit(stream: TcpStream, client: SocketAddr, common: &Arc<Common>) {
+/// Takes connections of browsers from the front thread.
+async fn accept_browsers(mut arriving: UnboundedReceiver<Browser>, common: Arc<Common>) {
+    while let Some(Browser { socket, early }) = arriving.recv().await {
+        let stream = TcpStream::from_std(socket.into());
+        let Some((stream, client)) = stream.ok().and_then(|s| s.peer_addr().ok().map(|peer| (s, peer)))
+        else {
+            continue;
+        };
+        admit((stream, early), client, &common);
+    }
+}
+
+fn admit((stream, early): (TcpStream, Vec<u8>), client: SocketAddr, common: &Arc<Common>) {
     let shared = &common.shared;
     let (activity, now) = (Arc::new(Activity::default()), shared.clock.now());
     activity.set_progress(now);
@@ -166,6 +234,7 @@ fn admit(stream: TcpStream, client: SocketAddr, common: &Arc<Common>) {
         client,
         local,
         is_secure: false,
+        socket: SockRef::from(&stream).try_clone().ok(),
         piece: Arc::default(),
         activity,
         _place: place,
@@ -173,20 +242,24 @@ fn admit(stream: TcpStream, client: SocketAddr, common: &Arc<Common>) {
     };
     spawn(shared, async move {
         tokio::select! {
-            () = serve(stream, connection) => {}
+            () = serve(stream, early, connection) => {}
             () = close.notified() => {}
         }
     });
 }
 
-async fn serve(stream: TcpStream, mut connection: Connection) {
-    let acceptor = connection.common.acceptor.clone();
+async fn serve(stream: TcpStream, early: Vec<u8>, mut connection: Connection) {
+    let common = &connection.common;
+    let acceptor = if early.is_empty() { &common.acceptor } else { &common.page_acceptor }.clone();
     let piece = Arc::clone(&connection.piece);
     let patience = Duration::from_nanos(connection.common.shared.config.patience.as_nanos());
     let start = async {
         let mut first = [0];
-        let is_tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == HANDSHAKE;
-        let stream = Transport::new(stream, piece);
+        let is_tls = match early.first() {
+            Some(byte) => *byte == HANDSHAKE,
+            None => matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == HANDSHAKE,
+        };
+        let stream = Transport::new(stream, early, piece);
         Some(if is_tls { Err(acceptor.accept(stream).await.ok()?) } else { Ok(stream) })
     };
     match tokio::time::timeout(patience, start).await {

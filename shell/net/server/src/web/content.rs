@@ -2,6 +2,7 @@
 use super::Connection;
 use super::client::Transfer;
 use super::place::Running;
+use fathom_pages::Flow;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use std::io;
 use std::pin::Pin;
@@ -22,6 +23,8 @@ pub(super) struct Load {
     pub(super) connection: Arc<Connection>,
     /// `None` if it is so small that it does not count.
     pub(super) transfer: Option<Transfer>,
+    /// Of the test of a page, with which it ends.
+    pub(super) flow: Option<Flow>,
     pub(super) _running: Running,
     pub(super) left_bytes: u64,
     pub(super) offset: usize,
@@ -37,6 +40,9 @@ impl Load {
             return None;
         }
         self.connection.progress();
+        if self.flow.as_ref().is_some_and(|flow| !flow.may_go_on()) {
+            return Some(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         if self.transfer.as_ref().is_some_and(|transfer| !transfer.count(length)) {
             return Some(Err(io::ErrorKind::QuotaExceeded.into()));
         }

@@ -58,6 +58,10 @@ impl Activity {
         self.has_begun.store(true, Relaxed);
         Running(Arc::clone(self))
     }
+    /// Whether no request is in progress.
+    pub(super) fn is_alone(&self) -> bool {
+        self.requests.load(Relaxed) == 0
+    }
     fn is_idle(&self, now: Time) -> bool {
         let grace = if self.has_begun.load(Relaxed) { IDLE_GRACE } else { FIRST_GRACE };
         self.requests.load(Relaxed) == 0 && self.since_progress(now) > grace

@@ -1,6 +1,6 @@
 //! Requests and their responses.
 use super::content::{Content, Load};
-use super::{Connection, ndt7};
+use super::{Connection, ndt7, page};
 use crate::stats::Refusal;
 use fathom_protocol::network_quality;
 use fathom_protocol::speed_test::{Resource, resource};
@@ -31,7 +31,13 @@ pub(super) async fn respond(request: Request<Incoming>, connection: Arc<Connecti
     connection.progress();
     let counters = &connection.common.shared.counters;
     let address = connection.client.ip();
-    let mut response = match answer(request, Arc::clone(&connection)).await {
+    let is_of_page = page::is_of_page(request.uri().path());
+    let answered = if is_of_page {
+        page::answer(request, Arc::clone(&connection)).await
+    } else {
+        answer(request, Arc::clone(&connection)).await
+    };
+    let mut response = match answered {
         Ok(response) => {
             counters.http_answered.fetch_add(1, Relaxed);
             response
@@ -41,8 +47,8 @@ pub(super) async fn respond(request: Request<Incoming>, connection: Arc<Connecti
             refusal(reason, message)
         }
     };
-    for (name, value) in HEADERS {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    for (name, value) in HEADERS.iter().filter(|_| !is_of_page) {
+        response.headers_mut().insert(*name, HeaderValue::from_static(value));
     }
     response
 }
@@ -77,7 +83,7 @@ fn download(bytes: u64, connection: Arc<Connection>) -> Result<Response<Content>
     let begin = || connection.common.clients.transfer(client, Direction::Down);
     let transfer = (bytes > PROBE_BYTES).then(begin).transpose()?;
     let _running = connection.activity.run();
-    let load = Load { connection, transfer, _running, left_bytes: bytes, offset: 0 };
+    let load = Load { connection, transfer, flow: None, _running, left_bytes: bytes, offset: 0 };
     Ok(with_type("application/octet-stream", Content::Load(load)))
 }
 
@@ -103,7 +109,10 @@ async fn upload(
 }
 
 /// What the URLs of this server start with, as the client calls it.
-fn base(request: &Request<Incoming>, connection: &Connection) -> Result<String, (Refusal, String)> {
+pub(super) fn base(
+    request: &Request<Incoming>,
+    connection: &Connection,
+) -> Result<String, (Refusal, String)> {
     let of_header = || request.headers().get(header::HOST)?.to_str().ok();
     let host = request.uri().authority().map(hyper::http::uri::Authority::as_str).or_else(of_header);
     // Only a name and a port: the text becomes part of a URL.
@@ -130,11 +139,11 @@ fn refusal(reason: Refusal, message: String) -> Response<Content> {
     response
 }
 
-fn text(kind: &'static str, text: String) -> Response<Content> {
+pub(super) fn text(kind: &'static str, text: String) -> Response<Content> {
     with_type(kind, Content::Text((!text.is_empty()).then(|| text.into())))
 }
 
-fn with_type(kind: &'static str, content: Content) -> Response<Content> {
+pub(super) fn with_type(kind: &'static str, content: Content) -> Response<Content> {
     let mut response = Response::new(content);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response

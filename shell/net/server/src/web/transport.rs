@@ -45,15 +45,17 @@ impl PieceSize {
 /// a packet of 64 kB before it applies `TCP_NOTSENT_LOWAT`.
 pub(super) struct Transport {
     stream: TcpStream,
+    /// What was read of it before.
+    early: Vec<u8>,
     piece: Arc<PieceSize>,
     since: Instant,
     written: usize,
 }
 
 impl Transport {
-    pub(super) fn new(stream: TcpStream, piece: Arc<PieceSize>) -> Self {
+    pub(super) fn new(stream: TcpStream, early: Vec<u8>, piece: Arc<PieceSize>) -> Self {
         limit_unsent(&stream, LEAST_BYTES);
-        Transport { stream, piece, since: Instant::now(), written: 0 }
+        Transport { stream, early, piece, since: Instant::now(), written: 0 }
     }
     /// The connection below.
     pub(super) const fn stream(&self) -> &TcpStream {
@@ -81,6 +83,12 @@ impl AsyncRead for Transport {
         context: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.early.is_empty() {
+            let taken = self.early.len().min(into.remaining());
+            into.put_slice(&self.early[..taken]);
+            self.early.drain(..taken);
+            return Poll::Ready(Ok(()));
+        }
         Pin::new(&mut self.stream).poll_read(context, into)
     }
 }

@@ -1,12 +1,15 @@
 //! A minimal client, and a server that must not panic.
+use fathom_pages::{Judge, Judged};
 use fathom_probe::protocol::{
     ClientMessage, FirstLine, LineReader, Mac, Nonce, ServerMessage, SessionId, SessionKey, Ticket, Token,
     UDP_PROBE_BYTES, UdpProbe,
 };
+use fathom_run::Run;
 use fathom_server::{Config, Event, Refusal, Server, Stats};
 use fathom_units::Duration;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::sync::Arc;
 use std::time::{Duration as StdDuration, Instant};
 
 /// Longer than any operation takes on a busy machine.
@@ -22,6 +25,25 @@ pub(crate) fn serve(change: impl FnOnce(&mut Config)) -> TestServer {
     let mut config = Config { listen, port: 0, patience: Duration::from_secs(2), ..Config::default() };
     change(&mut config);
     TestServer(Server::start(config).unwrap())
+}
+
+/// The run itself.
+struct Runs;
+
+impl Judge for Runs {
+    fn judge(&self, run: &Run) -> Judged {
+        let json = serde_json::to_string(run).unwrap();
+        let page = format!("<p>{}</p><script>0</script>", run.phases.len());
+        Judged { brief: json.clone(), json, page }
+    }
+}
+
+/// As [`serve`], with the page for browsers.
+pub(crate) fn serve_page(change: impl FnOnce(&mut Config)) -> TestServer {
+    let listen = vec![Ipv4Addr::LOCALHOST.into()];
+    let mut config = Config { listen, port: 0, patience: Duration::from_secs(2), ..Config::default() };
+    change(&mut config);
+    TestServer(Server::start_with_page(config, Arc::new(Runs)).unwrap())
 }
 
 impl TestServer {

@@ -12,6 +12,7 @@ mod iperf3;
 mod irtt;
 mod limits;
 mod objects;
+mod page;
 mod places;
 mod sessions;
 mod stamp;

@@ -13,7 +13,8 @@ use std::process::Command;
 fn with_web(change: impl FnOnce(&mut Config)) -> (TestServer, SocketAddr) {
     let port = unused_port();
     let server = serve(|config| {
-        config.web = Some(WebConfig { port, certificate: None, names: vec!["host.test".to_owned()] });
+        config.web =
+            Some(WebConfig { port: Some(port), certificate: None, names: vec!["host.test".to_owned()] });
         change(config);
     });
     let address = SocketAddr::new(server.v4().ip(), port);

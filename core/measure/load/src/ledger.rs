@@ -1,10 +1,11 @@
 //! Accounting of load flows: delivered bytes and sender state.
-use crate::record::Record;
+use crate::Observe;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
 use fathom_probe::HighestRate;
 use fathom_probe::protocol::{FlowReport, Reception};
 use fathom_run::{Metric, SeriesKey};
 use fathom_units::{Direction, PerDirection, Rate, Time};
-use std::collections::BTreeMap;
 
 /// Goodput over less than this would show the granularity of packets. Reports are more frequent if
 /// TCP_INFO is; 5 ms less than 100 ms, for timer inaccuracy of the server.
@@ -18,12 +19,15 @@ const LONGEST_COUNT_NS: u64 = 1_000_000_000;
 
 /// TCP state of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Sender {
-    pub(crate) rtt_us: u32,
-    pub(crate) cwnd_bytes: u64,
-    pub(crate) retransmits: u32,
+pub struct Sender {
+    /// Smoothed round-trip time, in microseconds.
+    pub rtt_us: u32,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Segments sent again since the connection opened.
+    pub retransmits: u32,
     /// Payload acknowledged, cumulatively or selectively.
-    pub(crate) delivered_bytes: u64,
+    pub delivered_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +44,9 @@ struct Entry {
     datagrams: Reception,
 }
 
-/// All flows of the test, by number.
-#[derive(Default)]
-pub(crate) struct Ledger {
+/// All flows of a test, by number.
+#[derive(Clone, Default, Debug)]
+pub struct Ledger {
     entries: BTreeMap<u32, Entry>,
     capacity: PerDirection<HighestRate>,
     /// Time of the last count of up flows, on the server's clock.
@@ -56,42 +60,36 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// Opens a flow, of a class of RRUL if it has one.
-    pub(crate) fn open(
-        &mut self,
-        number: u32,
-        direction: Direction,
-        phase: usize,
-        class: Option<&'static str>,
-    ) {
+    pub fn open(&mut self, number: u32, direction: Direction, phase: usize, class: Option<&'static str>) {
         let (sender, datagrams) = (Sender::default(), Reception::default());
         let entry = Entry { direction, phase, class, bytes: 0, counted: None, sender, datagrams };
         self.entries.insert(number, entry);
     }
     /// Sets what applications next to the load have received in a direction: the rate of the line
     /// includes it.
-    pub(crate) fn set_beside(&mut self, bytes: PerDirection<u64>) {
+    pub fn set_beside(&mut self, bytes: PerDirection<u64>) {
         self.beside = bytes;
     }
     /// The phase of a flow.
-    pub(crate) fn phase_of(&self, number: u32) -> Option<usize> {
+    pub fn phase_of(&self, number: u32) -> Option<usize> {
         self.entries.get(&number).map(|entry| entry.phase)
     }
     /// The highest rate over a second in a direction so far.
-    pub(crate) fn capacity(&self, direction: Direction) -> Option<Rate> {
+    pub fn capacity(&self, direction: Direction) -> Option<Rate> {
         self.capacity[direction].rate()
     }
     /// Bytes delivered in a direction, in one phase or in all.
-    pub(crate) fn delivered(&self, direction: Direction, phase: Option<usize>) -> u64 {
+    pub fn delivered(&self, direction: Direction, phase: Option<usize>) -> u64 {
         let counts = |e: &&Entry| e.direction == direction && phase.is_none_or(|p| e.phase == p);
         sum(self.entries.values().filter(counts).map(|e| e.bytes))
     }
     /// Bytes delivered in a direction, with those of applications next to the load.
-    pub(crate) fn moved(&self, direction: Direction) -> u64 {
+    pub fn moved(&self, direction: Direction) -> u64 {
         self.delivered(direction, None).saturating_add(self.beside[direction])
     }
     /// Total congestion window of the phase's senders, and the retransmissions of the direction
     /// with fewer.
-    pub(crate) fn senders(&self, phase: usize) -> (u64, u64) {
+    pub fn senders(&self, phase: usize) -> (u64, u64) {
         let of = || self.entries.values().filter(|e| e.phase == phase);
         let window = sum(of().map(|e| e.sender.cwnd_bytes));
         let lost = |direction| {
@@ -102,13 +100,13 @@ impl Ledger {
     }
     /// Records the bytes delivered by each flow of one direction at `counted_ns` on the counter's
     /// clock, which is `at` on ours. Derives goodput per flow and in total.
-    pub(crate) fn count(
+    pub fn count(
         &mut self,
         direction: Direction,
         counts: impl Iterator<Item = (u32, u64)>,
         counted_ns: u64,
         at: Time,
-        record: &mut Record<'_>,
+        record: &mut impl Observe,
     ) {
         let (mut together, mut interval) = (0_u64, 0);
         for (number, bytes) in counts {
@@ -129,7 +127,7 @@ impl Ledger {
             record.observe(key, at, bits_per_second(more, since));
         }
         if interval > 0 {
-            let counted = std::mem::replace(&mut self.beside_counted[direction], self.beside[direction]);
+            let counted = core::mem::replace(&mut self.beside_counted[direction], self.beside[direction]);
             together = together.saturating_add(self.beside[direction].saturating_sub(counted));
             let rate = bits_per_second(together, interval);
             record.observe(SeriesKey::directed(Metric::Goodput, direction), at, rate);
@@ -138,12 +136,12 @@ impl Ledger {
         }
     }
     /// Datagrams of a direction that arrived in a phase, by ECN codepoint.
-    pub(crate) fn codepoints(&self, direction: Direction, phase: usize) -> [u64; 4] {
+    pub fn codepoints(&self, direction: Direction, phase: usize) -> [u64; 4] {
         let flows = || self.entries.values().filter(|e| e.direction == direction && e.phase == phase);
-        std::array::from_fn(|codepoint| sum(flows().map(|e| e.datagrams.ecn[codepoint])))
+        core::array::from_fn(|codepoint| sum(flows().map(|e| e.datagrams.ecn[codepoint])))
     }
     /// Records the state of a flow's sender.
-    pub(crate) fn note_sender(&mut self, number: u32, sender: Sender, at: Time, record: &mut Record<'_>) {
+    pub fn note_sender(&mut self, number: u32, sender: Sender, at: Time, record: &mut impl Observe) {
         let Some(entry) = self.entries.get_mut(&number) else { return };
         entry.sender = sender;
         let direction = entry.direction;
@@ -162,19 +160,19 @@ impl Ledger {
     }
     /// Records what has arrived of the datagrams of flows of a direction, and the share that was
     /// lost since the last call.
-    pub(crate) fn note_datagrams(
+    pub fn note_datagrams(
         &mut self,
         direction: Direction,
         flows: impl Iterator<Item = (u32, Reception)>,
         at: Time,
-        record: &mut Record<'_>,
+        record: &mut impl Observe,
     ) {
         let (mut lost, mut received) = (0_u64, 0_u64);
         for (number, counts) in flows {
             let Some(entry) = self.entries.get_mut(&number).filter(|e| e.direction == direction) else {
                 continue;
             };
-            let before = std::mem::replace(&mut entry.datagrams, counts);
+            let before = core::mem::replace(&mut entry.datagrams, counts);
             // Late datagrams are no longer lost.
             lost = lost.saturating_add(counts.lost.saturating_sub(before.lost));
             received = received.saturating_add(counts.received.saturating_sub(before.received));
@@ -188,12 +186,12 @@ impl Ledger {
     }
     /// Records the rate at which the receivers acknowledge the load of a direction, from the state
     /// of its senders at `counted_ns` on their clock, which is `at` on ours.
-    pub(crate) fn count_acknowledged(
+    pub fn count_acknowledged(
         &mut self,
         direction: Direction,
         counted_ns: u64,
         at: Time,
-        record: &mut Record<'_>,
+        record: &mut impl Observe,
     ) {
         let flows = self.entries.values().filter(|e| e.direction == direction);
         let total = sum(flows.map(|e| e.sender.delivered_bytes)).saturating_add(self.beside[direction]);
@@ -213,12 +211,12 @@ impl Ledger {
         self.acknowledged[direction] = Some((counted_ns, total));
     }
     /// Processes a server report, made at `counted_ns` on its clock, which is `at` on ours.
-    pub(crate) fn take_report(
+    pub fn take_report(
         &mut self,
         flows: &[FlowReport],
         counted_ns: u64,
         at: Time,
-        record: &mut Record<'_>,
+        record: &mut impl Observe,
     ) {
         if counted_ns.saturating_sub(self.up_counted_ns) >= SHORTEST_COUNT_NS
             || counted_ns < self.up_counted_ns
@@ -258,6 +256,8 @@ fn bits_per_second(bytes: u64, nanos: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Observations;
+    use alloc::vec;
 
     const MS: u64 = 1_000_000;
 
@@ -275,8 +275,7 @@ mod tests {
 
     #[test]
     fn goodput_is_bytes_over_the_counters_own_time() {
-        let mut silent = |_| ();
-        let mut record = Record::new(&mut silent);
+        let mut record = Observations::default();
         let mut ledger = Ledger::default();
         ledger.open(1, Direction::Up, 0, None);
         ledger.open(2, Direction::Up, 0, None);
@@ -290,7 +289,7 @@ mod tests {
                 &mut record,
             );
         }
-        let series = record.take_series();
+        let series = record.take();
         let of = |flow| {
             let key = SeriesKey { flow, ..SeriesKey::directed(Metric::Goodput, Direction::Up) };
             series.iter().find(|s| s.key == key).map(|s| s.values.clone()).unwrap()
@@ -304,8 +303,7 @@ mod tests {
     /// The last count of a phase may follow a regular one at once.
     #[test]
     fn counts_shortly_after_another_give_no_rate() {
-        let mut silent = |_| ();
-        let mut record = Record::new(&mut silent);
+        let mut record = Observations::default();
         let mut ledger = Ledger::default();
         ledger.open(1, Direction::Up, 0, None);
         for (at_ns, bytes) in [(0, 0), (100 * MS, 25_000), (100 * MS + 15_000, 28_000), (200 * MS, 50_000)] {
@@ -313,15 +311,14 @@ mod tests {
             ledger.count(Direction::Up, [(1, bytes)].into_iter(), at_ns, at, &mut record);
             assert_eq!(ledger.delivered(Direction::Up, None), bytes);
         }
-        for series in record.take_series() {
+        for series in record.take() {
             assert_eq!((series.at_ns, series.values), (vec![100 * MS, 200 * MS], vec![2e6, 2e6]));
         }
     }
 
     #[test]
     fn the_delivery_rate_counts_what_is_acknowledged_behind_a_lost_segment() {
-        let mut silent = |_| ();
-        let mut record = Record::new(&mut silent);
+        let mut record = Observations::default();
         let mut ledger = Ledger::default();
         ledger.open(1, Direction::Up, 0, None);
         // The third interval follows a pause.
@@ -332,14 +329,13 @@ mod tests {
             ledger.count_acknowledged(Direction::Up, ms * MS, at, &mut record);
         }
         let key = SeriesKey::directed(Metric::DeliveryRate, Direction::Up);
-        let rates = record.take_series().into_iter().find(|s| s.key == key).unwrap();
+        let rates = record.take().into_iter().find(|s| s.key == key).unwrap();
         assert_eq!((rates.at_ns, rates.values), (vec![100 * MS, 200 * MS], vec![2e6, 2e6]));
     }
 
     #[test]
     fn the_loss_of_datagrams_is_that_of_an_interval() {
-        let mut silent = |_| ();
-        let mut record = Record::new(&mut silent);
+        let mut record = Observations::default();
         let mut ledger = Ledger::default();
         ledger.open(1, Direction::Up, 0, None);
         ledger.open(2, Direction::Up, 0, None);
@@ -351,7 +347,7 @@ mod tests {
             let at = Time::from_nanos(ms * MS);
             ledger.take_report(&[of(1, first), of(2, second)], ms * MS, at, &mut record);
         }
-        let series = record.take_series();
+        let series = record.take();
         let values = |key: SeriesKey| series.iter().find(|s| s.key == key).map(|s| s.values.clone()).unwrap();
         assert_eq!(values(SeriesKey::directed(Metric::LoadLoss, Direction::Up)), [0.05, 0.3]);
         let first = SeriesKey { flow: Some(1), ..SeriesKey::directed(Metric::FlowLost, Direction::Up) };
@@ -360,13 +356,12 @@ mod tests {
 
     #[test]
     fn a_server_that_counts_backwards_does_no_harm() {
-        let mut silent = |_| ();
-        let mut record = Record::new(&mut silent);
+        let mut record = Observations::default();
         let mut ledger = Ledger::default();
         ledger.open(1, Direction::Up, 0, None);
         for (bytes, ns) in [(1_000, 100), (500, 50), (500, 50), (u64::MAX, 200)] {
             ledger.take_report(&[report(1, bytes)], ns, Time::ZERO, &mut record);
         }
-        assert!(record.take_series().iter().all(|s| s.values.iter().all(|v| v.is_finite() && *v >= 0.0)));
+        assert!(record.take().iter().all(|s| s.values.iter().all(|v| v.is_finite() && *v >= 0.0)));
     }
 }

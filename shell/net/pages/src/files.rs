@@ -1,0 +1,63 @@
+//! The files of the page.
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write as _;
+use std::sync::OnceLock;
+
+/// A file, as it is served.
+#[derive(Clone, Copy, Debug)]
+pub struct File {
+    /// Media type.
+    pub kind: &'static str,
+    /// Its bytes.
+    pub bytes: &'static [u8],
+    /// The same, compressed with gzip.
+    pub gzipped: &'static [u8],
+}
+
+struct Source {
+    path: &'static str,
+    kind: &'static str,
+    bytes: &'static [u8],
+    gzipped: OnceLock<Vec<u8>>,
+}
+
+const fn source(path: &'static str, kind: &'static str, bytes: &'static [u8]) -> Source {
+    Source { path, kind, bytes, gzipped: OnceLock::new() }
+}
+
+static FILES: [Source; 6] = [
+    source("/", "text/html; charset=utf-8", include_bytes!("../../../../ui/src/speed/index.html")),
+    source("/page/speed.js", SCRIPT, include_bytes!("../../../../ui/dist/speed.js")),
+    source("/page/load.js", SCRIPT, include_bytes!("../../../../ui/dist/speed-load.js")),
+    source("/page/probe.js", SCRIPT, include_bytes!("../../../../ui/dist/speed-probe.js")),
+    source("/page/speed.css", "text/css", include_bytes!("../../../../ui/dist/speed.css")),
+    source("/page/icon.svg", "image/svg+xml", include_bytes!("../../../../ui/src/speed/icon.svg")),
+];
+const SCRIPT: &str = "text/javascript";
+
+/// The file at a path.
+#[must_use]
+pub fn file(path: &str) -> Option<File> {
+    let source = FILES.iter().find(|source| source.path == path)?;
+    let gzipped = source.gzipped.get_or_init(|| {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+        // Writing to memory does not fail.
+        let _ = packer.write_all(source.bytes);
+        packer.finish().unwrap_or_default()
+    });
+    Some(File { kind: source.kind, bytes: source.bytes, gzipped })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_small() {
+        let sizes: Vec<usize> = FILES.iter().filter_map(|f| file(f.path)).map(|f| f.gzipped.len()).collect();
+        assert!(sizes.iter().all(|size| *size > 0));
+        // Of 150 kB that a page may have.
+        assert!(sizes.iter().sum::<usize>() < 60_000, "{sizes:?}");
+    }
+}

@@ -1,0 +1,18 @@
+//! Tests by browsers: their probes, their load, and their results. The server that owns the sockets
+//! passes datagrams and requests on.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod channel;
+mod files;
+mod flow;
+mod offer;
+mod results;
+mod runner;
+mod test;
+
+pub use files::{File, file};
+pub use flow::Flow;
+pub use results::{Judge, Judged};
+pub use runner::{Pages, PagesError};
+pub use test::{Begin, Test, TestId};

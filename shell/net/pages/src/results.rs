@@ -1,0 +1,59 @@
+//! Judgment of runs, which another crate makes.
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as STANDARD;
+use fathom_run::Run;
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+
+/// What a run shows.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Judged {
+    /// The few numbers that a page shows, as JSON.
+    pub brief: String,
+    /// As JSON, for programs: `docs/schema/result.schema.json`.
+    pub json: String,
+    /// As an HTML page.
+    pub page: String,
+}
+
+impl Judged {
+    /// What the page may load and run: its own styles and pictures, and the scripts that it has.
+    #[must_use]
+    pub fn policy(&self) -> String {
+        let scripts = self.page.split("<script>").skip(1).filter_map(|rest| rest.split_once("</script>"));
+        let hash =
+            |(script, _): (&str, &str)| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script)));
+        let scripts: Vec<String> = scripts.map(hash).collect();
+        let scripts = if scripts.is_empty() { "'none'".to_owned() } else { scripts.join(" ") };
+        format!(
+            "default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; img-src data:; \
+             base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+    }
+}
+
+/// Judges runs.
+pub trait Judge: Send + Sync {
+    /// What this run shows.
+    fn judge(&self, run: &Run) -> Judged;
+}
+
+impl fmt::Debug for dyn Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Judge")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_scripts_of_a_page_may_run() {
+        let of = |page: &str| Judged { page: page.to_owned(), ..Judged::default() }.policy();
+        // `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`
+        let known = "script-src 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=';";
+        assert!(of("<script>alert(1)</script>").contains(known));
+        assert!(of("<p>none</p>").contains("script-src 'none';"));
+    }
+}

@@ -1,0 +1,250 @@
+//! The page that tests in a browser: its files, its tests, and their results.
+use super::client::Transfer;
+use super::content::{Content, Load};
+use super::respond::{base, refused, text, with_type};
+use super::{Connection, socket};
+use crate::stats::Refusal;
+use fathom_pages::{Begin, File, Flow, Judged, Pages, PagesError, Test, file};
+use fathom_units::{Bytes as ByteCount, Direction};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+
+/// Longest body of a request of the page.
+const MAX_BODY_BYTES: usize = 64 * 1024;
+/// Bytes of a download, which ends with its phase.
+const ENDLESS_BYTES: u64 = 1 << 50;
+
+/// Longest name of a device, in bytes.
+const MAX_NAME_BYTES: usize = 256;
+const JSON: &str = "application/json";
+const HTML: &str = "text/html; charset=utf-8";
+/// Prefixes of the paths.
+const TESTS: &str = "/page/test";
+const SOCKET: &str = "/page/socket/";
+const LOAD: &str = "/page/load/";
+const RESULT: &str = "/page/result/";
+const PUBLISH: &str = "/page/publish/";
+const DEVICES: &str = "/page/devices";
+const REPORT: &str = "/result/";
+/// End of the path of the data of a report.
+const DATA: &str = ".json";
+
+/// Only what this server has, nothing inline, in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+/// Precise clocks need isolation from other sites.
+const HEADERS: [(&str, &str); 6] = [
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-embedder-policy", "require-corp"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cache-control", "no-store, no-transform"),
+];
+
+type Answer = Result<Response<Content>, (Refusal, String)>;
+
+/// Whether a request is one of the page.
+pub(super) fn is_of_page(path: &str) -> bool {
+    let prefixes = [TESTS, SOCKET, LOAD, RESULT, PUBLISH, DEVICES, REPORT];
+    file(path).is_some() || prefixes.iter().any(|prefix| path.starts_with(prefix))
+}
+
+/// Answers a request of the page.
+pub(super) async fn answer(request: Request<Incoming>, connection: Arc<Connection>) -> Answer {
+    let Some(pages) = connection.common.shared.pages.get().cloned() else {
+        return Err(refused(Refusal::Http));
+    };
+    let path = request.uri().path().to_owned();
+    let answered = route(request, &path, pages, connection).await;
+    answered.map(|mut response| {
+        for (name, value) in HEADERS {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        let policy = || HeaderValue::from_static(POLICY);
+        response.headers_mut().entry(CONTENT_SECURITY_POLICY).or_insert_with(policy);
+        response
+    })
+}
+
+async fn route(
+    request: Request<Incoming>,
+    path: &str,
+    pages: Arc<Pages>,
+    connection: Arc<Connection>,
+) -> Answer {
+    let find = |id: &str| pages.test(id.parse().ok()?);
+    let test_of = |prefix| find(path.strip_prefix(prefix)?);
+    if request.method() == Method::POST {
+        return match (path, test_of(LOAD), test_of(PUBLISH)) {
+            (TESTS, ..) => begin(request, &pages, connection).await,
+            (_, Some(test), _) => upload(request, test, &connection).await,
+            (.., Some(test)) => publish(request, &test).await,
+            _ => Err(refused(Refusal::Http)),
+        };
+    }
+    if request.method() != Method::GET && request.method() != Method::HEAD {
+        return Err(refused(Refusal::Http));
+    }
+    if let Some(file) = file(path) {
+        Ok(of_file(file, request.headers()))
+    } else if let Some(test) = test_of(SOCKET) {
+        socket::accept(request, test, connection)
+    } else if let Some(test) = test_of(LOAD) {
+        download(test, connection)
+    } else if path == DEVICES {
+        let devices = spawn_blocking(move || pages.devices()).await;
+        devices.map(|list| text(JSON, list)).map_err(|_| refused(Refusal::Http))
+    } else if let Some(test) = test_of(RESULT) {
+        result(pages, test, JSON, |judged| judged.brief).await
+    } else if let Some(test) = test_of(REPORT) {
+        report(pages, test).await
+    } else if let Some(test) = path.strip_prefix(REPORT).and_then(|id| find(id.strip_suffix(DATA)?)) {
+        result(pages, test, JSON, |judged| judged.json).await
+    } else {
+        Err(refused(Refusal::Http))
+    }
+}
+
+fn of_file(file: File, headers: &HeaderMap) -> Response<Content> {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    let packs = accepted.is_some_and(|accepted| accepted.contains("gzip"));
+    let bytes = if packs { file.gzipped } else { file.bytes };
+    let mut response = with_type(file.kind, Content::Text(Some(Bytes::from_static(bytes))));
+    if packs {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+/// Starts a test: takes the offer of a data channel, returns the ID of the test, and the answer.
+async fn begin(request: Request<Incoming>, pages: &Pages, connection: Arc<Connection>) -> Answer {
+    let host = base(&request, &connection)?;
+    let host = host.split_once("://").map_or(host.as_str(), |(_, host)| host).to_owned();
+    let browser = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    let browser = browser.unwrap_or("a browser").to_owned();
+    let max_bytes = max_bytes(request.uri().query().unwrap_or(""))?;
+    let body = Limited::new(request.into_body(), MAX_BODY_BYTES).collect().await;
+    let body = body.map_err(|error| (Refusal::Http, format!("invalid offer: {error}")))?.to_bytes();
+    let offer = String::from_utf8_lossy(&body);
+    let (client, local) = (connection.client.ip(), connection.local);
+    // Keeps the session of the client open.
+    let hold = connection.common.clients.transfer((client, local), Direction::Down)?;
+    let begin =
+        Begin { offer, host: &host, browser: &browser, client, local, max_bytes, hold: Box::new(hold) };
+    match pages.begin(begin) {
+        Ok((test, answer)) => {
+            let (id, sdp) = (test.id(), answer.unwrap_or_default());
+            Ok(text("text/plain; charset=utf-8", format!("{id}\n{sdp}")))
+        }
+        Err(PagesError::Offer(why)) => {
+            let mut response = text("text/plain; charset=utf-8", format!("{}\n", PagesError::Offer(why)));
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            Ok(response)
+        }
+        Err(error @ PagesError::Host(_)) => Err((Refusal::Descriptors, error.to_string())),
+    }
+}
+
+fn max_bytes(query: &str) -> Result<Option<ByteCount>, (Refusal, String)> {
+    let Some(value) = query.strip_prefix("bytes=") else { return Ok(None) };
+    let bytes = value.parse().ok().filter(|bytes| *bytes >= 1_000_000);
+    let bytes = bytes.ok_or_else(|| refused(Refusal::Http))?;
+    Ok(Some(ByteCount(bytes)))
+}
+
+fn download(test: Arc<Test>, connection: Arc<Connection>) -> Answer {
+    let client = (connection.client.ip(), connection.local);
+    let transfer = connection.common.clients.transfer(client, Direction::Down)?;
+    let Some(flow) = open(&test, Direction::Down, &connection) else { return Ok(too_late()) };
+    let _running = connection.activity.run();
+    let load = Load {
+        connection,
+        transfer: Some(transfer),
+        flow: Some(flow),
+        _running,
+        left_bytes: ENDLESS_BYTES,
+        offset: 0,
+    };
+    Ok(with_type("application/octet-stream", Content::Load(load)))
+}
+
+async fn upload(request: Request<Incoming>, test: Arc<Test>, connection: &Arc<Connection>) -> Answer {
+    let client = (connection.client.ip(), connection.local);
+    let transfer: Transfer = connection.common.clients.transfer(client, Direction::Up)?;
+    let Some(flow) = open(&test, Direction::Up, connection) else { return Ok(too_late()) };
+    let _running = connection.activity.run();
+    let mut body = request.into_body();
+    // An error is the end of the connection.
+    while let Some(Ok(frame)) = body.frame().await {
+        connection.progress();
+        let length = frame.data_ref().map_or(0, Bytes::len);
+        flow.add_received(length as u64);
+        if !transfer.count(length) {
+            return Err(refused(Refusal::Limit));
+        }
+        if !flow.may_go_on() {
+            return Ok(too_late());
+        }
+    }
+    Ok(text("text/plain", String::new()))
+}
+
+/// A flow of the current phase. Streams of one connection share the state of its TCP.
+fn open(test: &Arc<Test>, direction: Direction, connection: &Connection) -> Option<Flow> {
+    let is_alone = connection.activity.is_alone();
+    let socket = connection.socket.as_ref().filter(|_| direction == Direction::Down && is_alone);
+    test.open_flow(direction, socket.and_then(|socket| socket.try_clone().ok()))
+}
+
+/// The phase of a transfer is over.
+fn too_late() -> Response<Content> {
+    let mut response = text("text/plain", "the phase of this load is over\n".to_owned());
+    *response.status_mut() = StatusCode::CONFLICT;
+    // What is still on its way need not be read.
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Shows the result of a test to everybody, as the page of its user asks.
+async fn publish(request: Request<Incoming>, test: &Test) -> Answer {
+    let body = Limited::new(request.into_body(), MAX_NAME_BYTES).collect().await;
+    let body = body.map_err(|error| (Refusal::Http, format!("invalid name: {error}")))?.to_bytes();
+    test.publish(&String::from_utf8_lossy(&body));
+    Ok(text("text/plain", String::new()))
+}
+
+/// The report of a test.
+async fn report(pages: Arc<Pages>, test: Arc<Test>) -> Answer {
+    let policy = Arc::clone(&pages);
+    let of_test = Arc::clone(&test);
+    let mut response = result(pages, test, HTML, |judged| judged.page).await?;
+    if let Some(policy) = policy.judged(&of_test).and_then(|judged| judged.policy().parse().ok()) {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    Ok(response)
+}
+
+async fn result(
+    pages: Arc<Pages>,
+    test: Arc<Test>,
+    kind: &'static str,
+    part: fn(Judged) -> String,
+) -> Answer {
+    let judged = spawn_blocking(move || pages.judged(&test).cloned()).await;
+    let judged = judged.map_err(|_| refused(Refusal::Http))?;
+    Ok(match judged {
+        Some(judged) => text(kind, part(judged)),
+        None => {
+            let mut response = text("text/plain", "the test is not over\n".to_owned());
+            *response.status_mut() = StatusCode::ACCEPTED;
+            response
+        }
+    })
+}

@@ -1,0 +1,55 @@
+// Tests a line with the page of `fathom serve` in a headless Chromium, and prints what the page got as JSON:
+//     node check/speed.mjs http[s]://HOST:PORT [--without-webrtc] [--pictures PREFIX] [--phone] [--dark]
+import { Browser } from "./browser.mjs";
+
+const [url, ...flags] = process.argv.slice(2);
+const has = (flag) => flags.includes(flag);
+const prefix = has("--pictures") ? flags[flags.indexOf("--pictures") + 1] : undefined;
+/** Longer than the longest test. */
+const PATIENCE_MS = 240_000;
+
+const browser = await Browser.open("--ignore-certificate-errors");
+await browser.send("Network.enable");
+if (has("--without-webrtc")) {
+  await browser.send("Page.addScriptToEvaluateOnNewDocument", { source: "delete globalThis.RTCPeerConnection" });
+}
+const view = has("--phone") ? { width: 390, height: 844, scale: 2, mobile: true } : { width: 1000, height: 900 };
+await browser.goto(url, { ...view, dark: has("--dark") });
+const picture = async (name) => prefix && (await browser.screenshot(`${prefix}-${name}.png`));
+await picture("start");
+await browser.evaluate("document.getElementById('go').click()");
+const started = Date.now();
+const pause = () => new Promise((done) => setTimeout(done, 250));
+let state = "run";
+let isPictured = false;
+while (state === "run" && Date.now() - started < PATIENCE_MS) {
+  await pause();
+  state = await browser.evaluate("['start', 'run', 'result', 'failure'].find((id) => !document.getElementById(id).hidden)");
+  if (!isPictured && Date.now() - started > 20_000) {
+    await picture("running");
+    isPictured = true;
+  }
+}
+// The list of devices and the history follow.
+await pause();
+await browser.send("Emulation.setDeviceMetricsOverride", {
+  width: view.width,
+  height: await browser.evaluate("document.documentElement.scrollHeight"),
+  deviceScaleFactor: view.scale ?? 1,
+  mobile: !!view.mobile,
+});
+await picture("end");
+const text = (id) => browser.evaluate(`document.getElementById(${JSON.stringify(id)}).textContent`);
+const report = await browser.evaluate("document.getElementById('report').getAttribute('href')");
+const read = (path) => browser.evaluate(`fetch(${JSON.stringify(path)}).then((response) => response.json())`);
+const result = {
+  state,
+  headline: await text(state === "failure" ? "problem" : "headline"),
+  quality: await text("quality"),
+  brief: report ? await read(report.replace("/result/", "/page/result/")) : null,
+  asked: [...new Set(browser.asked().map((asked) => new URL(asked).host || "data"))],
+  errors: browser.errors(),
+};
+console.log(JSON.stringify(result));
+await browser.close();
+process.exit(0);

@@ -1,0 +1,80 @@
+var e = [
+	"between",
+	"idle",
+	"down",
+	"up",
+	"both",
+	"drain",
+	"over"
+], t = (t) => {
+	if (t.byteLength !== 32) return;
+	let n = new DataView(t), r = e[n.getUint8(1)];
+	if (n.getUint8(0) !== 1 || r === void 0) return;
+	let i = (e) => n.getUint32(e);
+	return {
+		stage: r,
+		phase: n.getUint16(2),
+		sequence: i(4),
+		elapsedMs: i(8),
+		answeredMs: i(12),
+		delayUs: i(16),
+		downKbit: i(20),
+		upKbit: i(24),
+		movedKilobytes: i(28)
+	};
+}, n = (e) => {
+	let t = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(48));
+	return t.setUint8(0, 1), [
+		e.sequence,
+		e.received,
+		e.lateUs
+	].forEach((e, n) => t.setUint32(4 + 4 * n, e)), [
+		e.receivedUs,
+		e.sentUs,
+		e.downBytes,
+		e.countedUs
+	].forEach((e, n) => t.setBigUint64(16 + 8 * n, BigInt(Math.max(0, Math.round(e))))), t.buffer;
+}, r = () => (performance.timeOrigin + performance.now()) * 1e3, i = 10, a = 4294967295, o = class {
+	channel;
+	pass;
+	received = 0;
+	count = {
+		bytes: 0,
+		atUs: 0
+	};
+	late = 0;
+	timer;
+	constructor(e, t) {
+		this.channel = e, this.pass = t, e.binaryType = "arraybuffer", e.onmessage = ({ data: e }) => this.answer(e);
+		let n = r() + i * 1e3;
+		this.timer = setInterval(() => {
+			let e = r();
+			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + i * 1e3;
+		}, i);
+	}
+	take(e) {
+		this.count = e;
+	}
+	close() {
+		clearInterval(this.timer), this.channel.onmessage = null;
+	}
+	answer(e) {
+		let i = r(), o = e instanceof ArrayBuffer ? t(e) : void 0;
+		o && (this.received += 1, this.channel.bufferedAmount === 0 && (this.channel.send(n({
+			sequence: o.sequence,
+			received: this.received,
+			lateUs: Math.min(a, Math.max(0, Math.round(this.late))),
+			receivedUs: i,
+			sentUs: r(),
+			downBytes: this.count.bytes,
+			countedUs: this.count.atUs
+		})), this.late = 0), this.pass(o));
+	}
+};
+// src/speed/probe.ts
+onmessage = ({ data: e }) => {
+	let { channel: t, loads: n } = e, r = new o(t, (e) => {
+		n.postMessage(e.stage), postMessage(e);
+	});
+	n.onmessage = (e) => r.take(e.data), t.onclose = () => postMessage("closed"), postMessage("ready");
+};

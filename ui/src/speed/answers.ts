@@ -1,0 +1,74 @@
+import { nowUs, readProbe, writeEcho, type Probe } from "./messages.ts";
+
+/** Interval of the timer that shows how busy the browser is. */
+const TIMER_MS = 10;
+const MOST_LATE_US = 0xffffffff;
+
+/** What carries messages: a data channel or a WebSocket. */
+export interface Channel {
+  binaryType: string;
+  readonly bufferedAmount: number;
+  onmessage: ((event: MessageEvent) => void) | null;
+  send(message: ArrayBuffer): void;
+}
+
+/** Bytes that were downloaded, and when they were counted. */
+export interface Count {
+  bytes: number;
+  atUs: number;
+}
+
+/** Answers the probes of a channel at once, and passes them on. */
+export class Answers {
+  private received = 0;
+  private count: Count = { bytes: 0, atUs: 0 };
+  private late = 0;
+  private readonly timer: ReturnType<typeof setInterval>;
+
+  constructor(
+    private readonly channel: Channel,
+    private readonly pass: (probe: Probe) => void,
+  ) {
+    channel.binaryType = "arraybuffer";
+    channel.onmessage = ({ data }) => this.answer(data);
+    let due = nowUs() + TIMER_MS * 1_000;
+    this.timer = setInterval(() => {
+      const now = nowUs();
+      this.late = Math.max(this.late, now - due);
+      due = Math.max(due, now) + TIMER_MS * 1_000;
+    }, TIMER_MS);
+  }
+
+  /** Takes a newer count of the downloads. */
+  take(count: Count): void {
+    this.count = count;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.channel.onmessage = null;
+  }
+
+  private answer(message: unknown): void {
+    const receivedUs = nowUs();
+    const probe = message instanceof ArrayBuffer ? readProbe(message) : undefined;
+    if (!probe) return;
+    this.received += 1;
+    // While an earlier answer has not left, this one would wait behind it.
+    if (this.channel.bufferedAmount === 0) {
+      this.channel.send(
+        writeEcho({
+          sequence: probe.sequence,
+          received: this.received,
+          lateUs: Math.min(MOST_LATE_US, Math.max(0, Math.round(this.late))),
+          receivedUs,
+          sentUs: nowUs(),
+          downBytes: this.count.bytes,
+          countedUs: this.count.atUs,
+        }),
+      );
+      this.late = 0;
+    }
+    this.pass(probe);
+  }
+}
