@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { build } from "./vite.shared";
+import { build } from "./vite.shared.ts";
 
 // A single script without imports, including the style, so that it can be embedded in a page.
 export default defineConfig({

@@ -1,5 +1,5 @@
 import { defineConfig } from "vite";
-import { build } from "./vite.shared";
+import { build } from "./vite.shared.ts";
 
 // The page of fathom serve: a script and two workers, embedded by the server. Each is built alone
 // (--mode), so that none imports another.

@@ -1,5 +1,5 @@
 import { defineConfig } from "vite";
-import { build } from "./vite.shared";
+import { build } from "./vite.shared.ts";
 
 // The page of fathom watch: one script and one style, embedded by the server; nothing is loaded
 // from elsewhere.

@@ -136,8 +136,15 @@ async fn begin(request: Request<Incoming>, pages: &Pages, connection: Arc<Connec
     let (client, local) = (connection.client.ip(), connection.local);
     // Keeps the session of the client open.
     let hold = connection.common.clients.transfer((client, local), Direction::Down)?;
-    let begin =
-        Begin { offer, host: &host, browser: &browser, client, local, max_bytes, hold: Box::new(hold) };
+    let begin = Begin {
+        offer: &offer,
+        host: &host,
+        browser: &browser,
+        client,
+        local,
+        max_bytes,
+        hold: Box::new(hold),
+    };
     match pages.begin(begin) {
         Ok((test, answer)) => {
             let (id, sdp) = (test.id(), answer.unwrap_or_default());
