@@ -50,6 +50,12 @@ export class Browser {
     this.session = (await this.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
     await this.send("Page.enable");
     await this.send("Runtime.enable");
+    await this.send("Network.enable");
+  }
+
+  /** Runs before the scripts of each page. */
+  async before(source) {
+    await this.send("Page.addScriptToEvaluateOnNewDocument", { source });
   }
 
   #hear(message) {
@@ -81,12 +87,16 @@ export class Browser {
 
   /** Navigates to a local file or a URL. */
   async goto(place, { width = 1200, height = 1400, scale = 1, dark = false, mobile = false } = {}) {
-    await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile });
+    await this.size({ width, height, scale, mobile });
     const features = [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }];
     await this.send("Emulation.setEmulatedMedia", { features });
     await this.send("Page.navigate", { url: /^[a-z]+:/.test(place) ? place : `file://${place}` });
     await this.evaluate("new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))");
     await this.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  }
+
+  async size({ width, height, scale = 1, mobile = false }) {
+    await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile });
   }
 
   async evaluate(expression) {

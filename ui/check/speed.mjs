@@ -1,6 +1,8 @@
-// Tests a line with the page of `fathom serve` in a headless Chromium, and prints what the page got as JSON:
-//     node check/speed.mjs http[s]://HOST:PORT [--without-webrtc] [--pictures PREFIX] [--phone] [--dark]
+// Tests a line with the page of `fathom serve` in a headless browser, and prints what the page got as JSON:
+//     node check/speed.mjs http[s]://HOST:PORT [--firefox] [--without-webrtc] [--pictures PREFIX] [--phone] [--dark]
+//         [--consent NAME]
 import { Browser } from "./browser.mjs";
+import { Firefox } from "./firefox.mjs";
 
 const [url, ...flags] = process.argv.slice(2);
 const has = (flag) => flags.includes(flag);
@@ -8,14 +10,15 @@ const prefix = has("--pictures") ? flags[flags.indexOf("--pictures") + 1] : unde
 /** Longer than the longest test. */
 const PATIENCE_MS = 240_000;
 
-const browser = await Browser.open("--ignore-certificate-errors");
-await browser.send("Network.enable");
-if (has("--without-webrtc")) {
-  await browser.send("Page.addScriptToEvaluateOnNewDocument", { source: "delete globalThis.RTCPeerConnection" });
-}
+const browser = has("--firefox") ? await Firefox.open() : await Browser.open("--ignore-certificate-errors");
+if (has("--without-webrtc")) await browser.before("delete globalThis.RTCPeerConnection");
 const view = has("--phone") ? { width: 390, height: 844, scale: 2, mobile: true } : { width: 1000, height: 900 };
 await browser.goto(url, { ...view, dark: has("--dark") });
 const picture = async (name) => prefix && (await browser.screenshot(`${prefix}-${name}.png`));
+if (has("--consent")) {
+  const name = JSON.stringify(flags[flags.indexOf("--consent") + 1]);
+  await browser.evaluate(`(document.getElementById('consent').click(), document.getElementById('device').value = ${name})`);
+}
 await picture("start");
 await browser.evaluate("document.getElementById('go').click()");
 const started = Date.now();
@@ -32,12 +35,7 @@ while (state === "run" && Date.now() - started < PATIENCE_MS) {
 }
 // The list of devices and the history follow.
 await pause();
-await browser.send("Emulation.setDeviceMetricsOverride", {
-  width: view.width,
-  height: await browser.evaluate("document.documentElement.scrollHeight"),
-  deviceScaleFactor: view.scale ?? 1,
-  mobile: !!view.mobile,
-});
+await browser.size({ ...view, height: await browser.evaluate("document.documentElement.scrollHeight") });
 await picture("end");
 const text = (id) => browser.evaluate(`document.getElementById(${JSON.stringify(id)}).textContent`);
 const report = await browser.evaluate("document.getElementById('report').getAttribute('href')");
@@ -47,6 +45,8 @@ const result = {
   headline: await text(state === "failure" ? "problem" : "headline"),
   quality: await text("quality"),
   brief: report ? await read(report.replace("/result/", "/page/result/")) : null,
+  consent: await text("consent-text"),
+  devices: await text("devices"),
   asked: [...new Set(browser.asked().map((asked) => new URL(asked).host || "data"))],
   errors: browser.errors(),
 };

@@ -88,6 +88,12 @@ var t = (e, t) => {
 		"Montrer mon résultat aujourd’hui à tous les visiteurs de cette page",
 		"Mostrar hoy mi resultado a quien abra esta página"
 	],
+	"consent-keep": [
+		"Keep my result on this server, and show it today to everyone who opens this page",
+		"Mein Ergebnis auf diesem Server behalten und heute allen zeigen, die diese Seite öffnen",
+		"Garder mon résultat sur ce serveur et le montrer aujourd’hui à tous les visiteurs de cette page",
+		"Guardar mi resultado en este servidor y mostrarlo hoy a quien abra esta página"
+	],
 	device: [
 		"Name of this device",
 		"Name dieses Geräts",
@@ -609,7 +615,7 @@ var t = (e, t) => {
 }, te = (e) => e in f;
 Object.keys(f);
 // src/speed/chart.ts
-var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
+var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	idle: "--idle",
 	down: "--down",
 	up: "--up",
@@ -673,10 +679,10 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		(this.canvas.width !== Math.round(e * r) || this.canvas.height !== Math.round(t * r)) && (this.canvas.width = Math.round(e * r), this.canvas.height = Math.round(t * r)), n.setTransform(r, 0, 0, r, 0, 0), n.clearRect(0, 0, e, t);
 		let i = getComputedStyle(this.canvas), a = (e) => i.getPropertyValue(e).trim();
 		n.font = `12px ${i.fontFamily}`;
-		let o = Math.max(ie, this.elapsed), s = (t) => h + (e - h - ne) * t / o, c = (t - 60 - g) / 2;
+		let o = Math.max(ie, this.elapsed), s = (t) => h + (e - h - ne) * t / o, c = (t - 60 - re) / 2;
 		this.drawPhases(n, s, t, a);
 		let d = {
-			top: re,
+			top: g,
 			height: c,
 			least: ae,
 			format: (e) => l(this.language, e)
@@ -705,7 +711,7 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 			let s = se[i];
 			if (!s) return;
 			let [c, l] = [t(a), t(this.spans[o + 1]?.from ?? this.elapsed)];
-			e.fillStyle = r(s), e.globalAlpha = .1, e.fillRect(c, 18, l - c, n - re - g + 12), e.globalAlpha = 1, e.textAlign = "left";
+			e.fillStyle = r(s), e.globalAlpha = .1, e.fillRect(c, 18, l - c, n - g - re + 12), e.globalAlpha = 1, e.textAlign = "left";
 			let u = m(this.language, i);
 			e.measureText(u).width < l - c - 4 && e.fillText(u, c + 3, 15);
 		});
@@ -734,7 +740,7 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		e.textAlign = "center", e.fillStyle = i("--dim");
 		for (let i = 0; i <= n; i += a) e.fillText(`${i} s`, t(i), r - 5);
 	}
-}, le = 48, ue = 1, v = [
+}, le = 48, v = 1, y = [
 	"between",
 	"idle",
 	"down",
@@ -742,10 +748,10 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	"both",
 	"drain",
 	"over"
-], de = (e) => {
+], ue = (e) => {
 	if (e.byteLength !== 32) return;
-	let t = new DataView(e), n = v[t.getUint8(1)];
-	if (t.getUint8(0) !== ue || n === void 0) return;
+	let t = new DataView(e), n = y[t.getUint8(1)];
+	if (t.getUint8(0) !== v || n === void 0) return;
 	let r = (e) => t.getUint32(e);
 	return {
 		stage: n,
@@ -758,9 +764,9 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		upKbit: r(24),
 		movedKilobytes: r(28)
 	};
-}, fe = (e) => {
+}, de = (e) => {
 	let t = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(le));
-	return t.setUint8(0, ue), [
+	return t.setUint8(0, v), [
 		e.sequence,
 		e.received,
 		e.lateUs
@@ -770,7 +776,7 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		e.downBytes,
 		e.countedUs
 	].forEach((e, n) => t.setBigUint64(16 + 8 * n, BigInt(Math.max(0, Math.round(e))))), t.buffer;
-}, y = () => (performance.timeOrigin + performance.now()) * 1e3, b = 10, pe = 4294967295, me = class {
+}, b = () => (performance.timeOrigin + performance.now()) * 1e3, x = 10, fe = 4294967295, pe = class {
 	channel;
 	pass;
 	received = 0;
@@ -782,11 +788,11 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	timer;
 	constructor(e, t) {
 		this.channel = e, this.pass = t, e.binaryType = "arraybuffer", e.onmessage = ({ data: e }) => this.answer(e);
-		let n = y() + b * 1e3;
+		let n = b() + x * 1e3;
 		this.timer = setInterval(() => {
-			let e = y();
-			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + b * 1e3;
-		}, b);
+			let e = b();
+			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + x * 1e3;
+		}, x);
 	}
 	take(e) {
 		this.count = e;
@@ -795,19 +801,19 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		clearInterval(this.timer), this.channel.onmessage = null;
 	}
 	answer(e) {
-		let t = y(), n = e instanceof ArrayBuffer ? de(e) : void 0;
-		n && (this.received += 1, this.channel.bufferedAmount === 0 && (this.channel.send(fe({
+		let t = b(), n = e instanceof ArrayBuffer ? ue(e) : void 0;
+		n && (this.received += 1, this.channel.bufferedAmount === 0 && (this.channel.send(de({
 			sequence: n.sequence,
 			received: this.received,
-			lateUs: Math.min(pe, Math.max(0, Math.round(this.late))),
+			lateUs: Math.min(fe, Math.max(0, Math.round(this.late))),
 			receivedUs: t,
-			sentUs: y(),
+			sentUs: b(),
 			downBytes: this.count.bytes,
 			countedUs: this.count.atUs
 		})), this.late = 0), this.pass(n));
 	}
-}, he = 6e3, ge = 1e3, x = class extends Error {}, _e = async (e, t) => {
-	let { loads: n, ...r } = (typeof RTCPeerConnection == "function" ? await be(e, t) : void 0) ?? await we(e, t), i = new Worker("/page/load.js", { type: "module" });
+}, me = 6e3, he = 1e3, S = class extends Error {}, ge = async (e, t) => {
+	let { loads: n, ...r } = (typeof RTCPeerConnection == "function" ? await ye(e, t) : void 0) ?? await Ce(e, t), i = new Worker("/page/load.js", { type: "module" });
 	return i.postMessage({
 		url: `/page/load/${r.id}`,
 		probes: n
@@ -817,34 +823,34 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 			i.terminate(), r.close();
 		}
 	};
-}, ve = async (e, t) => {
+}, _e = async (e, t) => {
 	let n = await fetch(`/page/test?bytes=${e}`, {
 		method: "POST",
 		body: t
 	}), r = await n.text();
-	if (!n.ok) throw new x(r.trim());
+	if (!n.ok) throw new S(r.trim());
 	let i = r.indexOf("\n");
 	return {
 		id: r.slice(0, i),
 		answer: r.slice(i + 1)
 	};
-}, ye = (e) => new Promise((t) => {
-	setTimeout(t, ge), e.onicegatheringstatechange = () => e.iceGatheringState === "complete" && t();
-}), be = async (e, t) => {
+}, ve = (e) => new Promise((t) => {
+	setTimeout(t, he), e.onicegatheringstatechange = () => e.iceGatheringState === "complete" && t();
+}), ye = async (e, t) => {
 	let { port1: n, port2: r } = new MessageChannel(), i = new RTCPeerConnection(), a = i.createDataChannel("probes", {
 		ordered: !1,
 		maxRetransmits: 0
-	}), o = Se(a, n, t) ?? Ce(a, n, t), s = () => {
+	}), o = xe(a, n, t) ?? Se(a, n, t), s = () => {
 		o.close(), i.close();
 	};
-	await i.setLocalDescription(), await ye(i);
-	let { id: c, answer: l } = await ve(e, i.localDescription?.sdp ?? "");
+	await i.setLocalDescription(), await ve(i);
+	let { id: c, answer: l } = await _e(e, i.localDescription?.sdp ?? "");
 	if (!l) s();
 	else {
 		if (await i.setRemoteDescription({
 			type: "answer",
 			sdp: l
-		}), await xe(i)) return {
+		}), await be(i)) return {
 			id: c,
 			transport: "webrtc",
 			loads: r,
@@ -852,11 +858,11 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		};
 		s();
 	}
-}, xe = (e) => new Promise((t) => {
-	setTimeout(() => t(!1), he), e.onconnectionstatechange = () => {
+}, be = (e) => new Promise((t) => {
+	setTimeout(() => t(!1), me), e.onconnectionstatechange = () => {
 		e.connectionState === "connected" && t(!0), e.connectionState === "failed" && t(!1);
 	};
-}), Se = (e, t, n) => {
+}), xe = (e, t, n) => {
 	let r = new Worker("/page/probe.js", { type: "module" });
 	try {
 		r.postMessage({
@@ -870,17 +876,17 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	return r.onmessage = ({ data: e }) => {
 		e === "closed" ? n.closed() : e !== "ready" && n.probe(e);
 	}, { close: () => r.terminate() };
-}, Ce = (e, t, n) => {
-	let r = new me(e, (e) => {
+}, Se = (e, t, n) => {
+	let r = new pe(e, (e) => {
 		t.postMessage(e.stage), n.probe(e);
 	});
 	return t.onmessage = ({ data: e }) => r.take(e), e.onclose = () => n.closed(), { close: () => {
 		e.onclose = null, r.close();
 	} };
-}, we = async (e, t) => {
-	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await ve(e, ""), a = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`), o = Ce(a, n, t);
+}, Ce = async (e, t) => {
+	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await _e(e, ""), a = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`), o = Se(a, n, t);
 	return await new Promise((e, t) => {
-		a.onopen = () => e(), a.onerror = () => t(new x(""));
+		a.onopen = () => e(), a.onerror = () => t(new S(""));
 	}), {
 		id: i,
 		transport: "websocket",
@@ -889,66 +895,66 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 			o.close(), a.close();
 		}
 	};
-}, Te = "fathom-results", Ee = 20, De = (e) => {
+}, C = "fathom-results", we = 20, Te = (e) => {
 	let { id: t, at: n, level: r } = e ?? {};
 	return typeof t == "string" && typeof n == "number" && typeof r == "string";
-}, S = () => {
+}, w = () => {
 	try {
-		let e = JSON.parse(localStorage.getItem(Te) ?? "[]");
-		return Array.isArray(e) ? e.filter(De).slice(0, Ee) : [];
+		let e = JSON.parse(localStorage.getItem(C) ?? "[]");
+		return Array.isArray(e) ? e.filter(Te).slice(0, we) : [];
 	} catch {
 		return [];
 	}
-}, Oe = (e) => {
+}, Ee = (e) => {
 	try {
-		localStorage.setItem(Te, JSON.stringify([e, ...S()].slice(0, Ee)));
+		localStorage.setItem(C, JSON.stringify([e, ...w()].slice(0, we)));
 	} catch {}
-}, C = (e) => {
+}, T = (e) => {
 	try {
 		return localStorage.getItem(e);
 	} catch {
 		return null;
 	}
-}, w = (e, t) => {
+}, E = (e, t) => {
 	try {
 		localStorage.setItem(e, t);
 	} catch {}
-}, ke = [
+}, De = [
 	[4.02, "calls-good"],
 	[3.6, "calls-fair"],
 	[3.1, "calls-poor"]
-], Ae = [
+], Oe = [
 	[2e7, "video-good"],
 	[5e6, "video-hd"],
 	[1e6, "video-low"]
-], je = [
+], ke = [
 	"all",
 	"third_person",
 	"from_above",
 	"by_turns"
-], T = (e) => e.verdict.level ?? "no_result", E = ({ summary: e, verdict: t }) => {
+], D = (e) => e.verdict.level ?? "no_result", O = ({ summary: e, verdict: t }) => {
 	let n = {
 		up: e.lag_up_s,
 		down: e.lag_down_s,
 		both: e.lag_both_s
 	}, r = Object.values(n).filter((e) => e !== void 0);
 	return n[t.phase ?? ""] ?? (r.length > 0 ? Math.max(...r) : void 0);
-}, D = (e) => /late|cpu|probes_left_out/.test(e.verdict.reason?.kind ?? ""), Me = (e, t) => {
-	let n = a(e, E(t) ?? 0);
-	switch (T(t)) {
+}, Ae = (e) => /late|cpu|probes_left_out/.test(e.verdict.reason?.kind ?? ""), je = (e, t) => {
+	let n = a(e, O(t) ?? 0);
+	switch (D(t)) {
 		case "good": return m(e, "responsive", n);
 		case "fair": return e === "en" ? t.verdict.headline : m(e, "fair-line", n);
 		case "at_least_bad": return m(e, "growing", n);
-		case "no_result": return m(e, D(t) ? "late" : "unclear");
+		case "no_result": return m(e, Ae(t) ? "late" : "unclear");
 		case "bad": {
 			let r = t.verdict.phase;
 			return m(e, r === "up" ? "bad-up" : r === "down" ? "bad-down" : "bad-both", n);
 		}
 	}
-}, Ne = (e) => ke.find(([t]) => e >= t)?.[1] ?? "calls-broken", Pe = (e) => Ae.find(([t]) => e >= t)?.[1] ?? "video-none", Fe = (e, { summary: t, verdict: n }) => {
+}, Me = (e) => De.find(([t]) => e >= t)?.[1] ?? "calls-broken", Ne = (e) => Oe.find(([t]) => e >= t)?.[1] ?? "video-none", Pe = (e, { summary: t, verdict: n }) => {
 	let r = (e) => t.phases.find(({ phase: t }) => t === e), [a, o] = [r("idle"), r(n.phase)];
 	if (!a || !o) return [];
-	let s = (e, t) => t(e) ?? "–", c = ({ call_mos: t }) => t === void 0 ? void 0 : m(e, Ne(t)), l = ({ games: t }) => t !== void 0 && je.includes(t) ? m(e, `games-${t}`) : void 0, u = ({ page_load_s: t }) => t === void 0 ? void 0 : m(e, "pages-time", i(e, t)), d = (t) => t === void 0 ? "–" : m(e, Pe(t)), [f, ee] = [t.goodput_down_bits_per_second, r("both")?.goodput_down_bits_per_second], p = (t, n) => [
+	let s = (e, t) => t(e) ?? "–", c = ({ call_mos: t }) => t === void 0 ? void 0 : m(e, Me(t)), l = ({ games: t }) => t !== void 0 && ke.includes(t) ? m(e, `games-${t}`) : void 0, u = ({ page_load_s: t }) => t === void 0 ? void 0 : m(e, "pages-time", i(e, t)), d = (t) => t === void 0 ? "–" : m(e, Ne(t)), [f, ee] = [t.goodput_down_bits_per_second, r("both")?.goodput_down_bits_per_second], p = (t, n) => [
 		m(e, t),
 		s(a, n),
 		s(o, n)
@@ -963,192 +969,201 @@ var h = 74, ne = 14, re = 30, g = 22, ie = 30, ae = .02, oe = 1e6, se = {
 			d(ee)
 		]
 	];
-}, Ie = (e, t, n) => `${o(e, t)} – ${o(e, n)}`, Le = (e, t) => {
+}, Fe = (e, t, n) => `${o(e, t)} – ${o(e, n)}`, Ie = (e, t) => {
 	let n = t.advice.flatMap((t) => {
 		let { action: n, direction: r, min_bits_per_second: i, max_bits_per_second: a } = t;
-		return n === "shape" && r && i && a ? [m(e, `shape-${r}`, Ie(e, i, a))] : n === "shape" ? [m(e, "shape")] : n === "do_not_shape" ? [m(e, "no-shape")] : n === "load_longer" ? [m(e, "longer")] : n === "use_quiet_machine" ? [m(e, "late-remedy")] : [];
-	}), r = T(t);
-	return r === "no_result" && n.length === 0 && n.push(m(e, D(t) ? "late-remedy" : "unclear-remedy")), (r === "bad" || r === "at_least_bad") && n.push(m(e, "cable")), [...new Set(n.length > 0 ? n : [m(e, "nothing")])];
-}, Re = (e, { summary: t }) => {
+		return n === "shape" && r && i && a ? [m(e, `shape-${r}`, Fe(e, i, a))] : n === "shape" ? [m(e, "shape")] : n === "do_not_shape" ? [m(e, "no-shape")] : n === "load_longer" ? [m(e, "longer")] : n === "use_quiet_machine" ? [m(e, "late-remedy")] : [];
+	}), r = D(t);
+	return r === "no_result" && n.length === 0 && n.push(m(e, Ae(t) ? "late-remedy" : "unclear-remedy")), (r === "bad" || r === "at_least_bad") && n.push(m(e, "cable")), [...new Set(n.length > 0 ? n : [m(e, "nothing")])];
+}, Le = (e, { summary: t }) => {
 	let n = m(e, "by-upload"), i = m(e, "by-download"), s = (e, t) => e.flatMap(([e, n]) => e === void 0 ? [] : [`${t(e)} ${n}`]).join(", ") || "–", c = t.idle_p50_s === void 0 ? "" : ` (${m(e, "when-idle")} ${r(e, t.idle_p50_s)})`, l = s([[t.lag_up_s, n], [t.lag_down_s, i]], (t) => a(e, t)), u = [[t.goodput_up_bits_per_second, n], [t.goodput_down_bits_per_second, i]], d = t.responsiveness_rpm;
 	return {
 		lag: l + c,
 		throughput: s(u, (t) => o(e, t)),
 		responsiveness: d === void 0 ? "–" : `${Math.round(d).toLocaleString(e)} RPM${t.grade ? `, ${t.grade}` : ""}`
 	};
-}, ze = [
+}, Re = [
 	5e7,
 	25e7,
 	1e9,
 	4e9
-], Be = 1e9, Ve = 5e7, He = 15e3, Ue = 400, We = 35e3, O = [
+], ze = 1e9, Be = 5e7, Ve = 15e3, He = 400, Ue = 35e3, We = 4e3, Ge = 2e3, k = [
 	"idle",
 	"down",
 	"up",
 	"both",
 	"drain"
-], k = (e) => document.getElementById(e), [A, j, Ge, M] = [
+], A = (e) => document.getElementById(e), [j, M, Ke, N] = [
 	"start",
 	"run",
 	"result",
 	"failure"
-].map((e) => k(e)), Ke = C("language") ?? "", N = Ke in d ? Ke : p(navigator.languages), P = new ce(k("chart"), N), F, I, L, R, z = 0, B = 0, V = 0, H = (e, ...t) => m(N, e, ...t), qe = navigator.connection, Je = qe?.saveData === !0 || qe?.type === "cellular", U = Je ? "fathom-budget-metered" : "fathom-budget", W = (e) => {
+].map((e) => A(e)), qe = T("language") ?? "", P = qe in d ? qe : p(navigator.languages), F = new ce(A("chart"), P), I, L, R, z, B = 0, V = 0, H = 0, U = (e, ...t) => m(P, e, ...t), W = navigator.connection, Je = W?.saveData === !0 || W?.type === "cellular", G = Je ? "fathom-budget-metered" : "fathom-budget", K = (e) => {
 	for (let t of [
-		A,
 		j,
-		Ge,
-		M
+		M,
+		Ke,
+		N
 	]) t && (t.hidden = t !== e);
-	k("picture").hidden = e === A || e === M && !R;
+	A("picture").hidden = e === j || e === N && !z;
 }, Ye = () => {
-	document.documentElement.lang = N;
+	document.documentElement.lang = P;
 	for (let e of document.querySelectorAll("[data-word]")) {
 		let t = e.dataset.word ?? "";
-		te(t) && (e.textContent = H(t));
+		te(t) && (e.textContent = U(t));
 	}
-	document.title = `Fathom: ${H("title")}`, k("chart").setAttribute("aria-label", H("chart")), P.language = N, P.draw(), Xe(), K(), at(), L && X(L.id, L.result, L.transport), ot();
-}, G = () => Number(k("budget").value), Xe = () => {
-	let t = k("budget"), n = Number(t.value || C(U) || (Je ? Ve : Be)), r = ze.map((t) => {
-		let r = e("option", { value: String(t) }, s(N, t));
+	document.title = `Fathom: ${U("title")}`, A("chart").setAttribute("aria-label", U("chart")), F.language = P, F.draw(), Xe(), J(), st(), R && nt(R.id, R.result, R.transport), ct();
+}, q = () => Number(A("budget").value), Xe = () => {
+	let t = A("budget"), n = Number(t.value || T(G) || (Je ? Be : ze)), r = Re.map((t) => {
+		let r = e("option", { value: String(t) }, s(P, t));
 		return r.selected = t === n, r;
 	});
-	t.replaceChildren(...r), k("cost").textContent = H("cost", s(N, G()));
-}, K = () => {
-	let t = R ? O.indexOf(R) : -1, n = R ? v.indexOf(R) : 0, r = O.map((r, i) => {
-		let a = e("li", {}, H(r));
-		return i === t && a.setAttribute("aria-current", "step"), a.classList.toggle("done", v.indexOf(r) < n || q > i), a;
+	t.replaceChildren(...r), A("cost").textContent = U("cost", s(P, q()));
+}, J = () => {
+	let t = z ? k.indexOf(z) : -1, n = z ? y.indexOf(z) : 0, r = k.map((r, i) => {
+		let a = e("li", {}, U(r));
+		return i === t && a.setAttribute("aria-current", "step"), a.classList.toggle("done", y.indexOf(r) < n || Y > i), a;
 	});
-	k("phases").replaceChildren(...r);
-}, q = 0, Ze = (e) => {
-	if (R === e) return;
-	R = e;
-	let t = O.indexOf(e);
-	q = t >= 0 ? t : e === "over" ? O.length : Math.max(q, 1);
-	let n = H(e);
-	k("stage").textContent = n, k("said").textContent = n, K();
+	A("phases").replaceChildren(...r);
+}, Y = 0, Ze = (e) => {
+	if (z === e) return;
+	z = e;
+	let t = k.indexOf(e);
+	Y = t >= 0 ? t : e === "over" ? k.length : Math.max(Y, 1);
+	let n = U(e);
+	A("stage").textContent = n, A("said").textContent = n, J();
 }, Qe = (e) => {
-	z = Date.now(), Ze(e.stage), P.add(e), e.delayUs > 0 && (k("live-latency").textContent = r(N, e.delayUs / 1e6));
+	B = Date.now(), Ze(e.stage), F.add(e), e.delayUs > 0 && (A("live-latency").textContent = r(P, e.delayUs / 1e6));
 	let t = (t) => t.includes(e.stage);
-	t(["down", "both"]) && (k("live-down").textContent = o(N, e.downKbit * 1e3)), t(["up", "both"]) && (k("live-up").textContent = o(N, e.upKbit * 1e3)), k("moved").textContent = H("moved", s(N, e.movedKilobytes * 1e3)), e.stage === "over" && J(!1);
-}, J = (e) => {
-	let t = I, n = F?.id;
-	I = void 0, t && n && t(n, e);
+	t(["down", "both"]) && (A("live-down").textContent = o(P, e.downKbit * 1e3)), t(["up", "both"]) && (A("live-up").textContent = o(P, e.upKbit * 1e3)), A("moved").textContent = U("moved", s(P, e.movedKilobytes * 1e3)), e.stage === "over" && X(!1);
+}, X = (e) => {
+	let t = L, n = I?.id;
+	L = void 0, t && n && t(n, e);
 }, $e = async () => {
-	[R, q, L, B, V] = [
+	[z, Y, R, V, H] = [
 		void 0,
 		0,
 		void 0,
 		0,
 		document.hidden ? Date.now() : 0
-	], w(U, String(G())), P.clear();
+	], E(G, String(q())), F.clear();
 	for (let e of [
 		"live-latency",
 		"live-down",
 		"live-up"
-	]) k(e).textContent = "–";
-	k("moved").textContent = "", k("quality").textContent = "", k("stage").textContent = H("connecting"), K(), W(j), k("stage").focus();
+	]) A(e).textContent = "–";
+	A("moved").textContent = "", A("quality").textContent = "", A("stage").textContent = U("connecting"), J(), K(M), A("stage").focus();
 	let e, t = new Promise((t) => {
-		I = (n, r) => t(e = [n, r]);
-	}), n = setInterval(() => F && Date.now() - z > We && J(!0), 1e3);
+		L = (n, r) => t(e = [n, r]);
+	}), n = setInterval(() => void et().then((e) => e && X(!0)), Ge);
 	try {
-		z = Date.now(), F = await _e(G(), {
+		B = Date.now(), I = await ge(q(), {
 			probe: Qe,
-			closed: () => J(!0)
-		}), R === "over" && !e && J(!1);
-		let [n, r] = await t, { transport: i } = F;
-		F.close();
-		let a = await et(n);
-		if (!a || r && !a.summary.phases.length) return Y("lost", "offline-remedy");
-		document.hidden && V && (B += Date.now() - V), X(n, a, i), nt(n, a), await st(n), k("headline").focus();
+			closed: () => X(!0)
+		}), z === "over" && !e && X(!1);
+		let [n, r] = await t, { transport: i } = I;
+		I.close();
+		let a = await tt(n);
+		if (!a || r && a.summary.phases.length === 0) return Z("lost", "offline-remedy");
+		document.hidden && H && (V += Date.now() - H), nt(n, a, i), it(n, a), await lt(n), A("headline").focus();
 	} catch (e) {
-		if (F?.close(), !(e instanceof x)) return Y("offline", "offline-remedy");
-		if (!e.message) return Y("blocked", "blocked-remedy");
-		Y("refused", "refused-remedy", e.message.replace(/\.$/, ""));
+		if (I?.close(), !(e instanceof S)) return Z("offline", "offline-remedy");
+		if (!e.message) return Z("blocked", "blocked-remedy");
+		Z("refused", "refused-remedy", e.message.replace(/\.$/, ""));
 	} finally {
-		clearInterval(n), F = void 0;
+		clearInterval(n), I = void 0;
 	}
-}, et = async (e) => {
-	let t = Date.now() + He;
+}, et = async () => {
+	let e = Date.now() - B;
+	if (!I || e < We) return !1;
+	let t = await fetch(`/page/result/${I.id}`).then(({ status: e }) => e, () => 0);
+	return e > Ue || (t === 0 || t === 404) && Date.now() - B >= e;
+}, tt = async (e) => {
+	let t = Date.now() + Ve;
 	for (; Date.now() < t;) {
 		let t = await fetch(`/page/result/${e}`).catch(() => void 0);
 		if (t?.status === 200) return await t.json();
-		await new Promise((e) => setTimeout(e, Ue));
+		if (!t || t.status === 404) return;
+		await new Promise((e) => setTimeout(e, He));
 	}
-}, Y = (e, t, ...n) => {
-	k("problem").textContent = H(e, ...n), k("remedy").textContent = H(t), W(M);
-}, X = (t, n, r) => {
-	L = {
+}, Z = (e, t, ...n) => {
+	A("problem").textContent = U(e, ...n), A("remedy").textContent = U(t), K(N);
+}, nt = (t, n, r) => {
+	R = {
 		id: t,
 		result: n,
 		transport: r
 	};
-	let i = T(n);
-	k("card").dataset.level = i, k("level").textContent = H(i), k("headline").textContent = Me(N, n);
-	let a = k("consequence");
-	a.textContent = N === "en" ? n.verdict.consequence ?? "" : "", i === "no_result" && N === "en" && (a.textContent = n.verdict.headline);
-	let o = Re(N, n);
-	k("lag").textContent = o.lag, k("throughput").textContent = o.throughput, k("responsiveness").textContent = o.responsiveness;
-	let s = Fe(N, n).map(([t, n, r]) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n), e("td", {}, r))), c = e("tr", {}, e("td"), e("th", { scope: "col" }, H("when-idle")), e("th", { scope: "col" }, H("when-busy")));
-	k("uses").replaceChildren(...s.length > 0 ? [c, ...s] : []), k("advice").replaceChildren(...Le(N, n).map((t) => e("li", {}, t))), k("report").href = `/result/${t}`;
-	let l = k("json");
-	l.href = `/result/${t}.json`, l.download = `fathom-${n.started.slice(0, 10) || t}.json`, tt(n, r), P.draw(), W(Ge);
-}, tt = (e, t) => {
-	let [n, i] = [e.late_p50_s ?? 0, e.late_p99_s ?? 0].map((e) => r(N, e)), a = [H("quality", t === "webrtc" ? "WebRTC (UDP)" : "WebSocket (TCP)", n ?? "", i ?? "")];
-	t !== "webrtc" && a.push(H("fallback")), B > 1e3 && a.push(H("hidden", r(N, B / 1e3))), k("quality").textContent = a.join(" ");
-}, nt = (e, t) => {
-	Oe({
+	let i = D(n);
+	A("card").dataset.level = i, A("level").textContent = U(i), A("headline").textContent = je(P, n);
+	let a = A("consequence");
+	a.textContent = P === "en" ? n.verdict.consequence ?? "" : "", i === "no_result" && P === "en" && (a.textContent = n.verdict.headline);
+	let o = Le(P, n);
+	A("lag").textContent = o.lag, A("throughput").textContent = o.throughput, A("responsiveness").textContent = o.responsiveness;
+	let s = Pe(P, n).map(([t, n, r]) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n), e("td", {}, r))), c = e("tr", {}, e("td"), e("th", { scope: "col" }, U("when-idle")), e("th", { scope: "col" }, U("when-busy")));
+	A("uses").replaceChildren(...s.length > 0 ? [c, ...s] : []), A("advice").replaceChildren(...Ie(P, n).map((t) => e("li", {}, t))), A("report").href = `/result/${t}`;
+	let l = A("json");
+	l.href = `/result/${t}.json`, l.download = `fathom-${n.started.slice(0, 10) || t}.json`, rt(n, r), F.draw(), K(Ke);
+}, rt = (e, t) => {
+	let [n, i] = [e.late_p50_s ?? 0, e.late_p99_s ?? 0].map((e) => r(P, e)), a = [U("quality", t === "webrtc" ? "WebRTC (UDP)" : "WebSocket (TCP)", n ?? "", i ?? "")];
+	t !== "webrtc" && a.push(U("fallback")), V > 1e3 && a.push(U("hidden", r(P, V / 1e3))), A("quality").textContent = a.join(" ");
+}, it = (e, t) => {
+	Ee({
 		id: e,
 		at: Date.now(),
-		level: T(t),
-		lagS: E(t) ?? null,
+		level: D(t),
+		lagS: O(t) ?? null,
 		upBits: t.summary.goodput_up_bits_per_second ?? null,
 		downBits: t.summary.goodput_down_bits_per_second ?? null
-	}), at();
-}, rt = (e) => new Date(e).toLocaleString(N, {
+	}), st();
+}, at = (e) => new Date(e).toLocaleString(P, {
 	dateStyle: "short",
 	timeStyle: "short"
-}), it = (...t) => e("tr", {}, ...t.map((t) => e("th", { scope: "col" }, H(t)))), Z = (e, t) => e == null ? "–" : t(e), at = () => {
-	let t = S();
-	k("past").hidden = t.length === 0;
-	let n = t.map(({ at: t, level: n, lagS: r, upBits: i, downBits: s }) => e("tr", { "data-level": n }, e("td", {}, rt(t)), e("td", { class: "level" }, te(n) ? H(n) : ""), e("td", {}, Z(r, (e) => a(N, e))), e("td", {}, Z(s, (e) => o(N, e))), e("td", {}, Z(i, (e) => o(N, e)))));
-	k("history").replaceChildren(it("when", "lag", "lag", "download", "upload"), ...n), k("history").querySelector("th:nth-child(2)")?.replaceChildren();
-}, ot = async () => {
-	let t = await fetch("/page/devices").catch(() => void 0), n = t?.ok ? await t.json() : [];
-	k("house").hidden = n.length === 0;
-	let r = n.map(({ name: t, result: n }) => e("tr", { "data-level": T(n) }, e("td", {}, t), e("td", { class: "level" }, H(T(n))), e("td", {}, Z(E(n), (e) => a(N, e))), e("td", {}, Z(n.summary.goodput_down_bits_per_second, (e) => o(N, e))), e("td", {}, Z(n.summary.goodput_up_bits_per_second, (e) => o(N, e)))));
-	k("devices").replaceChildren(it("who", "lag", "lag", "download", "upload"), ...r), k("devices").querySelector("th:nth-child(2)")?.replaceChildren();
-}, st = async (e) => {
-	if (k("consent").checked) {
-		let t = k("device").value.trim();
-		w("fathom-device", t), await fetch(`/page/publish/${e}`, {
+}), ot = (...t) => e("tr", {}, ...t.map((t) => e("th", { scope: "col" }, U(t)))), Q = (e, t) => e == null ? "–" : t(e), st = () => {
+	let t = w();
+	A("past").hidden = t.length === 0;
+	let n = t.map(({ at: t, level: n, lagS: r, upBits: i, downBits: s }) => e("tr", { "data-level": n }, e("td", {}, at(t)), e("td", { class: "level" }, te(n) ? U(n) : ""), e("td", {}, Q(r, (e) => a(P, e))), e("td", {}, Q(s, (e) => o(P, e))), e("td", {}, Q(i, (e) => o(P, e)))));
+	A("history").replaceChildren(ot("when", "lag", "lag", "download", "upload"), ...n), A("history").querySelector("th:nth-child(2)")?.replaceChildren();
+}, ct = async () => {
+	let t = await fetch("/page/devices").catch(() => void 0), { keeps: n, devices: r } = t?.ok ? await t.json() : {
+		keeps: !1,
+		devices: []
+	};
+	A("consent-text").textContent = U(n ? "consent-keep" : "consent"), A("house").hidden = r.length === 0;
+	let i = r.map(({ name: t, result: n }) => e("tr", { "data-level": D(n) }, e("td", {}, t), e("td", { class: "level" }, U(D(n))), e("td", {}, Q(O(n), (e) => a(P, e))), e("td", {}, Q(n.summary.goodput_down_bits_per_second, (e) => o(P, e))), e("td", {}, Q(n.summary.goodput_up_bits_per_second, (e) => o(P, e)))));
+	A("devices").replaceChildren(ot("who", "lag", "lag", "download", "upload"), ...i), A("devices").querySelector("th:nth-child(2)")?.replaceChildren();
+}, lt = async (e) => {
+	if (A("consent").checked) {
+		let t = A("device").value.trim();
+		E("fathom-device", t), await fetch(`/page/publish/${e}`, {
 			method: "POST",
 			body: t
 		}).catch(() => void 0);
 	}
-	await ot();
-}, ct = async () => {
-	let e = k("report").href;
-	await navigator.clipboard?.writeText(e).then(() => k("shared").textContent = H("copied"), () => k("shared").textContent = e) ?? (k("shared").textContent = e);
-}, Q = k("language");
+	await ct();
+}, ut = async () => {
+	let e = A("report").href;
+	await navigator.clipboard?.writeText(e).then(() => A("shared").textContent = U("copied"), () => A("shared").textContent = e) ?? (A("shared").textContent = e);
+}, $ = A("language");
 for (let [t, n] of Object.entries(d)) {
 	let r = e("option", {
 		value: t,
 		lang: t
 	}, n);
-	r.selected = t === N, Q.append(r);
+	r.selected = t === P, $.append(r);
 }
-Q.onchange = () => {
-	N = Q.value, w("language", N), Ye();
-}, k("budget").onchange = () => {
-	w(U, String(G())), Xe();
+$.onchange = () => {
+	P = $.value, E("language", P), Ye();
+}, A("budget").onchange = () => {
+	E(G, String(q())), Xe();
 };
-var $ = k("consent");
-$.onchange = () => k("naming").hidden = !$.checked, k("device").value = C("fathom-device") ?? "";
+var dt = A("consent");
+dt.onchange = () => A("naming").hidden = !dt.checked, A("device").value = T("fathom-device") ?? "";
 for (let e of [
 	"go",
 	"again",
 	"retry"
-]) k(e).onclick = () => void $e();
-k("stop").onclick = () => J(!0), k("share").onclick = () => void ct(), document.addEventListener("visibilitychange", () => {
-	document.hidden ? V = Date.now() : V &&= (B += Date.now() - V, 0);
-}), Ye(), W(A);
+]) A(e).onclick = () => void $e();
+A("stop").onclick = () => X(!0), A("share").onclick = () => void ut(), document.addEventListener("visibilitychange", () => {
+	document.hidden ? H = Date.now() : H &&= (V += Date.now() - H, 0);
+}), Ye(), K(j);

@@ -4,22 +4,59 @@ use fathom_discovery::announce;
 use fathom_os::confine::drop_rights;
 use fathom_os::files::raise_limit;
 pub use fathom_os::process::host_name;
-use fathom_pages::{Judge, Judged};
+use fathom_pages::{Judge, Judged, TestId};
 use fathom_run::Run;
 pub use fathom_server::{
     Config, Event, IPERF3_PORT, IRTT_PORT, STAMP_PORT, Server, SessionEnd, Stats, WebConfig,
 };
 use std::io;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Time between two checks for cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Judges the runs of browsers as those of the command line.
-struct Diagnoses;
+/// Files of browsers that are kept; the oldest are removed.
+const MAX_FILES: usize = 10_000;
+/// Start of their names.
+const FILE_PREFIX: &str = "page-";
+
+/// Judges the runs of browsers as those of the command line, and keeps them in a directory.
+struct Diagnoses {
+    results: Option<PathBuf>,
+    /// Why the last one was not kept.
+    trouble: Mutex<Option<AppError>>,
+}
+
+impl Diagnoses {
+    fn save(&self, folder: &Path, id: TestId, run: &Run) -> Result<(), AppError> {
+        // Colons are no part of names on other systems.
+        let name = format!("{FILE_PREFIX}{}-{id}.json.gz", run.started.replace(':', "-"));
+        fathom_store::save(&folder.join(name), run).map_err(AppError::Save)?;
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_own = |path: &PathBuf| {
+            path.file_name().is_some_and(|found| found.to_string_lossy().starts_with(FILE_PREFIX))
+        };
+        let mut own: Vec<PathBuf> = entries.filter(is_own).collect();
+        own.sort();
+        let surplus = own.len().saturating_sub(MAX_FILES);
+        // One that another program removes at the same time is gone, too.
+        own.iter().take(surplus).for_each(|path| drop(std::fs::remove_file(path)));
+        Ok(())
+    }
+}
 
 impl Judge for Diagnoses {
+    fn keeps(&self) -> bool {
+        self.results.is_some()
+    }
+    fn keep(&self, id: TestId, run: &Run) {
+        let saved = self.results.as_deref().map_or(Ok(()), |folder| self.save(folder, id, run));
+        if let Err(error) = saved {
+            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    }
     fn judge(&self, run: &Run) -> Judged {
         let diagnosis = fathom_diagnose::diagnose(run);
         let document = fathom_report::document(run, &diagnosis);
@@ -41,30 +78,36 @@ pub enum Progress<'a> {
     Event(Event),
     /// It could not be announced on the local network.
     NotAnnounced(io::Error),
+    /// The result of a browser was not kept.
+    NotKept(AppError),
     /// The rights that it does not need could not be dropped.
     NotConfined(io::Error),
 }
 
 /// Serves until it is cancelled. Before, the calling thread drops the rights to write files, to run
 /// programs, and to make system calls that a server does not need. With `is_announced`, hosts of
-/// the local network can find it.
+/// the local network can find it. In the directory `results`, which it creates, it keeps the
+/// results of browsers whose users agree.
 ///
 /// # Errors
-/// If the addresses cannot be bound.
+/// If the addresses cannot be bound, or the directory cannot be created.
 pub fn run(
     config: Config,
     is_announced: bool,
+    results: Option<PathBuf>,
     cancel: &CancelToken,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Stats, AppError> {
     // With the usual 1,024, a few clients with many flows would leave none for others. If the
     // system refuses, connections beyond its limit wait in the backlog.
     let _ = raise_limit();
-    if let Err(error) = drop_rights(&[]) {
+    results.as_deref().map_or(Ok(()), crate::output::make_directory)?;
+    if let Err(error) = drop_rights(results.as_deref().as_slice()) {
         progress(Progress::NotConfined(error));
     }
     let (addresses, requires_token) = (config.listen.clone(), config.token.is_some());
-    let server = Server::start_with_page(config, Arc::new(Diagnoses))?;
+    let diagnoses = Arc::new(Diagnoses { results, trouble: Mutex::default() });
+    let server = Server::start_with_page(config, Arc::<Diagnoses>::clone(&diagnoses))?;
     progress(Progress::Ready(&server));
     // Withdrawn when it is dropped.
     let _announcement = is_announced
@@ -77,6 +120,8 @@ pub fn run(
     while !cancel.is_cancelled() {
         std::thread::sleep(LOOK_EVERY);
         server.events().into_iter().for_each(|event| progress(Progress::Event(event)));
+        let trouble = diagnoses.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
+        trouble.into_iter().for_each(|error| progress(Progress::NotKept(error)));
     }
     let stats = server.stats();
     server.stop();

@@ -18,6 +18,9 @@ const RESULT_MS = 15_000;
 const ASK_EVERY_MS = 400;
 /** A connection without probes for so long is lost: longer than any queue that was seen. */
 const SILENCE_MS = 35_000;
+/** After so long, the page asks whether the server is still there. */
+const DOUBT_MS = 4_000;
+const LOOK_EVERY_MS = 2_000;
 const PHASES: readonly Stage[] = ["idle", "down", "up", "both", "drain"];
 
 const element = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T;
@@ -27,7 +30,7 @@ let language: Language = stored in LANGUAGES ? (stored as Language) : preferred(
 const chart = new Chart(element<HTMLCanvasElement>("chart"), language);
 let link: Link | undefined;
 /** Of the current test: what ends it, and what was seen. */
-let finish: ((id: string, isLost: boolean) => void) | undefined;
+let finish: ((id: string, isBroken: boolean) => void) | undefined;
 let shown: { id: string; result: Result; transport: string } | undefined;
 let stage: Stage | undefined;
 let heardAt = 0;
@@ -114,11 +117,11 @@ const follow = (probe: Probe): void => {
   if (probe.stage === "over") end(false);
 };
 
-const end = (isLost: boolean): void => {
+const end = (isBroken: boolean): void => {
   const ended = finish;
   const id = link?.id;
   finish = undefined;
-  if (ended && id) ended(id, isLost);
+  if (ended && id) ended(id, isBroken);
 };
 
 const test = async (): Promise<void> => {
@@ -134,20 +137,19 @@ const test = async (): Promise<void> => {
   element("stage").focus();
   let over: [string, boolean] | undefined;
   const ended = new Promise<[string, boolean]>((done) => {
-    finish = (id, isLost) => done((over = [id, isLost]));
+    finish = (id, isBroken) => done((over = [id, isBroken]));
   });
-  const silence = setInterval(() => link && Date.now() - heardAt > SILENCE_MS && end(true), 1_000);
+  const look = setInterval(() => void isLost().then((lost) => lost && end(true)), LOOK_EVERY_MS);
   try {
     heardAt = Date.now();
     link = await connect(budget(), { probe: follow, closed: () => end(true) });
     // A short test may have ended before the link was known.
     if ((stage as Stage | undefined) === "over" && !over) end(false);
-    const [id, isLost] = await ended;
+    const [id, isBroken] = await ended;
     const { transport } = link;
     link.close();
     const judged = await resultOf(id);
-    if (!judged) return fail("lost", "offline-remedy");
-    if (isLost && !judged.summary.phases.length) return fail("lost", "offline-remedy");
+    if (!judged || (isBroken && judged.summary.phases.length === 0)) return fail("lost", "offline-remedy");
     if (document.hidden && hiddenAt) hiddenMs += Date.now() - hiddenAt;
     showResult(id, judged, transport);
     keep(id, judged);
@@ -159,9 +161,19 @@ const test = async (): Promise<void> => {
     if (!error.message) return fail("blocked", "blocked-remedy");
     fail("refused", "refused-remedy", error.message.replace(/\.$/, ""));
   } finally {
-    clearInterval(silence);
+    clearInterval(look);
     link = undefined;
   }
+};
+
+/** Whether the server is gone, or silent for longer than a queue explains. */
+const isLost = async (): Promise<boolean> => {
+  const silentMs = Date.now() - heardAt;
+  if (!link || silentMs < DOUBT_MS) return false;
+  // A server that has restarted knows no test of before.
+  const asked = await fetch(`/page/result/${link.id}`).then(({ status }) => status, () => 0);
+  const isGone = asked === 0 || asked === 404;
+  return silentMs > SILENCE_MS || (isGone && Date.now() - heardAt >= silentMs);
 };
 
 /** What the server says of a test, as soon as it does. */
@@ -170,6 +182,7 @@ const resultOf = async (id: string): Promise<Result | undefined> => {
   while (Date.now() < until) {
     const response = await fetch(`/page/result/${id}`).catch(() => undefined);
     if (response?.status === 200) return (await response.json()) as Result;
+    if (!response || response.status === 404) return undefined;
     await new Promise((done) => setTimeout(done, ASK_EVERY_MS));
   }
   return undefined;
@@ -260,9 +273,16 @@ interface Device {
   result: Result;
 }
 
+interface House {
+  /** Whether the server keeps results for longer than a day. */
+  keeps: boolean;
+  devices: Device[];
+}
+
 const showHouse = async (): Promise<void> => {
   const response = await fetch("/page/devices").catch(() => undefined);
-  const devices = response?.ok ? ((await response.json()) as Device[]) : [];
+  const { keeps, devices } = response?.ok ? ((await response.json()) as House) : { keeps: false, devices: [] };
+  element("consent-text").textContent = say(keeps ? "consent-keep" : "consent");
   element("house").hidden = devices.length === 0;
   const rows = devices.map(({ name, result: one }) =>
     make(

@@ -18,6 +18,12 @@ const WORDS = {
   cost: ["Takes about a minute and moves at most {}.", "Dauert etwa eine Minute und überträgt höchstens {}.", "Dure environ une minute et transfère au plus {}.", "Dura cerca de un minuto y transfiere {} como máximo."],
   budget: ["Data, at most", "Datenmenge höchstens", "Données, au plus", "Datos, como máximo"],
   consent: ["Show my result to everyone who opens this page today", "Mein Ergebnis heute allen zeigen, die diese Seite öffnen", "Montrer mon résultat aujourd’hui à tous les visiteurs de cette page", "Mostrar hoy mi resultado a quien abra esta página"],
+  "consent-keep": [
+    "Keep my result on this server, and show it today to everyone who opens this page",
+    "Mein Ergebnis auf diesem Server behalten und heute allen zeigen, die diese Seite öffnen",
+    "Garder mon résultat sur ce serveur et le montrer aujourd’hui à tous les visiteurs de cette page",
+    "Guardar mi resultado en este servidor y mostrarlo hoy a quien abra esta página",
+  ],
   device: ["Name of this device", "Name dieses Geräts", "Nom de cet appareil", "Nombre de este dispositivo"],
   latency: ["Latency", "Latenz", "Latence", "Latencia"],
   download: ["Download", "Download", "Téléchargement", "Descarga"],

@@ -270,6 +270,12 @@ pub(crate) struct ServeArgs {
     /// PEM file of its private key
     #[arg(long, value_name = "FILE", requires = "certificate", help_heading = "Connection options")]
     pub(crate) key: Option<PathBuf>,
+    /// Directory for results of browsers
+    ///
+    /// Results whose users agree are kept there as files for `fathom report` and `fathom compare`,
+    /// at most 10,000. Without it, they are kept in memory for a day.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["token", "token_file"], help_heading = "Connection options")]
+    pub(crate) results: Option<PathBuf>,
     /// Announce the server on the local network
     ///
     /// Then `fathom test` without a server finds it there (DNS-SD).

@@ -12,19 +12,27 @@ use std::net::{IpAddr, SocketAddr};
 /// Serves until Ctrl-C.
 pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
-    let stats = serve::run(config(args)?, args.announce, &cancel, &mut |progress| match progress {
-        Progress::Ready(server) => {
-            console.note(&welcome(args, server));
-            if let Some(page) = page(args, server).into_iter().next() {
-                console.show_code(&page);
-            }
-        }
-        Progress::NotAnnounced(error) => warn(&format!("warning: not announced: {error}")),
-        Progress::NotConfined(error) => {
-            warn(&format!("warning: rights that are not needed could not be dropped: {error}"));
-        }
-        Progress::Event(event) => console.note(&log_line(&event)),
-    })?;
+    let stats =
+        serve::run(
+            config(args)?,
+            args.announce,
+            args.results.clone(),
+            &cancel,
+            &mut |progress| match progress {
+                Progress::Ready(server) => {
+                    console.note(&welcome(args, server));
+                    if let Some(page) = page(args, server).into_iter().next() {
+                        console.show_code(&page);
+                    }
+                }
+                Progress::NotAnnounced(error) => warn(&format!("warning: not announced: {error}")),
+                Progress::NotKept(error) => warn(&format!("warning: {error}")),
+                Progress::NotConfined(error) => {
+                    warn(&format!("warning: rights that are not needed could not be dropped: {error}"));
+                }
+                Progress::Event(event) => console.note(&log_line(&event)),
+            },
+        )?;
     console.note(&format!(
         "served {}: {} received, {} sent",
         counted(stats.sessions, "session", "sessions"),

@@ -1,6 +1,6 @@
 //! Speed tests of other programs in a real headless Chromium, over an emulated line whose rates and
 //! queues are known. Fails if Chromium or the packages of ui/ are missing.
-use crate::program::{alone, fathom, scratch};
+use crate::program::{alone, fathom, run, scratch};
 use std::ops::RangeInclusive;
 
 /// 20 and 5 Mbit/s, 20 ms, and buffers of 100 and 400 ms.
@@ -18,11 +18,13 @@ down = { rate = "20mbit", delay = "10ms", queue = "fifo limit 250kb" }
 /// browser.
 fn with_page(before: &str, scheme: &str, flags: &str) -> serde_json::Value {
     let _alone = alone();
+    let results = scratch().join("page-results");
     let line = scratch().join("page.toml");
     std::fs::write(&line, LINE).unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ui/check/speed.mjs");
     let near = format!("{before} node {script} {scheme}://$FATHOM_SERVER:8081 {flags}");
-    let far = format!("{} serve --port 8081 >&2", env!("CARGO_BIN_EXE_fathom"));
+    let serve = concat!(env!("CARGO_BIN_EXE_fathom"), " serve --port 8081 --results");
+    let far = format!("{serve} {} >&2", results.display());
     let mut lab = fathom(&["lab", "-q", "--line", line.to_str().unwrap(), "--far", &far]);
     let output = lab.args(["--", "sh", "-c", &near]).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -52,25 +54,24 @@ fn check_page(result: &serde_json::Value, transport: &str) {
 
 #[test]
 fn the_page_measures_the_line() {
-    check_page(&with_page("", "http", ""), "WebRTC");
-}
-
-/// One connection of HTTP/2 carries all load there.
-#[test]
-fn the_page_measures_the_line_with_tls() {
-    check_page(&with_page("", "https", ""), "WebRTC");
+    let result = with_page("", "http", "--consent kitchen");
+    check_page(&result, "WebRTC");
+    assert!(result["consent"].as_str().unwrap().starts_with("Keep my result on this server"), "{result}");
+    assert!(result["devices"].as_str().unwrap().contains("kitchen"), "{result}");
+    let files = std::fs::read_dir(scratch().join("page-results")).unwrap();
+    let files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    let shown = run(&["report", file.to_str().unwrap()]);
+    let headline = result["brief"]["verdict"]["headline"].as_str().unwrap();
+    assert!(shown.out.starts_with("BAD") && shown.out.contains(headline), "{}", shown.describe());
 }
 
 #[test]
 fn the_page_measures_by_websocket_where_udp_is_blocked() {
     let block = "nft add table inet block && nft 'add chain inet block out { type filter hook output priority 0; }' \
                  && nft add rule inet block out meta l4proto udp drop &&";
-    check_page(&with_page(block, "http", ""), "WebSocket");
-}
-
-#[test]
-fn the_page_measures_without_webrtc() {
-    check_page(&with_page("", "http", "--without-webrtc"), "WebSocket");
+    // With HTTP/2, one connection would carry all load, and fill the buffer less.
+    check_page(&with_page(block, "https", ""), "WebSocket");
 }
 
 /// Runs a speed test against `fathom serve --with web`, and checks its result. The lower limit of

@@ -1,4 +1,5 @@
 //! Judgment of runs, which another crate makes.
+use crate::TestId;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use fathom_run::Run;
@@ -32,10 +33,16 @@ impl Judged {
     }
 }
 
-/// Judges runs.
+/// Judges runs, and keeps those whose users agree.
 pub trait Judge: Send + Sync {
     /// What this run shows.
     fn judge(&self, run: &Run) -> Judged;
+    /// Whether runs are kept for longer than a day.
+    fn keeps(&self) -> bool {
+        false
+    }
+    /// Keeps the run of a test. Called only if its user agrees.
+    fn keep(&self, _id: TestId, _run: &Run) {}
 }
 
 impl fmt::Debug for dyn Judge {

@@ -149,8 +149,15 @@ impl Pages {
     pub fn test(&self, id: TestId) -> Option<Arc<Test>> {
         lock(&self.tests).by_id.get(&id).cloned()
     }
-    /// The devices that tested in the last day, and whose users agreed that everybody sees it: a
-    /// JSON list of `name` and `result`, the latest first.
+    /// Keeps the result of a test, and shows it to everybody with this name.
+    pub fn publish(&self, test: &Test, name: &str) {
+        if let Some(run) = test.run().filter(|_| test.publish(name)) {
+            self.judge.keep(test.id(), run);
+        }
+    }
+    /// As JSON: `keeps`, whether results are kept for longer, and `devices`, those that tested in
+    /// the last day and whose users agreed that everybody sees it: `name` and `result`, the latest
+    /// first.
     #[must_use]
     pub fn devices(&self) -> String {
         let now = self.clock.now();
@@ -164,7 +171,8 @@ impl Pages {
             let result = &self.judged(test)?.brief;
             Some(format!("{{\"name\":{name},\"result\":{result}}}"))
         });
-        format!("[{}]", shown.take(MAX_DEVICES).collect::<Vec<_>>().join(","))
+        let shown = shown.take(MAX_DEVICES).collect::<Vec<_>>().join(",");
+        format!("{{\"keeps\":{},\"devices\":[{shown}]}}", self.judge.keeps())
     }
     /// What the run of a test shows, when it has ended.
     pub fn judged<'a>(&self, test: &'a Test) -> Option<&'a Judged> {

@@ -221,10 +221,10 @@ impl Test {
         let run = self.run.get()?;
         Some(self.judged.get_or_init(|| judge.judge(run)))
     }
-    /// Shows the result to everybody, with a name of the device.
-    pub fn publish(&self, name: &str) {
+    /// Shows the result to everybody, with a name of the device; returns whether it was hidden.
+    pub(crate) fn publish(&self, name: &str) -> bool {
         let name: String = name.trim().chars().filter(|c| is_shown(*c)).take(MAX_NAME).collect();
-        *lock(&self.name) = Some(name);
+        lock(&self.name).replace(name).is_none()
     }
     /// The name, if everybody may see the result.
     pub(crate) fn name(&self) -> Option<String> {

@@ -85,7 +85,7 @@ async fn route(
         return match (path, test_of(LOAD), test_of(PUBLISH)) {
             (TESTS, ..) => begin(request, &pages, connection).await,
             (_, Some(test), _) => upload(request, test, &connection).await,
-            (.., Some(test)) => publish(request, &test).await,
+            (.., Some(test)) => publish(request, pages, test).await,
             _ => Err(refused(Refusal::Http)),
         };
     }
@@ -220,10 +220,11 @@ fn too_late() -> Response<Content> {
 }
 
 /// Shows the result of a test to everybody, as the page of its user asks.
-async fn publish(request: Request<Incoming>, test: &Test) -> Answer {
+async fn publish(request: Request<Incoming>, pages: Arc<Pages>, test: Arc<Test>) -> Answer {
     let body = Limited::new(request.into_body(), MAX_NAME_BYTES).collect().await;
     let body = body.map_err(|error| (Refusal::Http, format!("invalid name: {error}")))?.to_bytes();
-    test.publish(&String::from_utf8_lossy(&body));
+    let publish = move || pages.publish(&test, &String::from_utf8_lossy(&body));
+    spawn_blocking(publish).await.map_err(|_| refused(Refusal::Http))?;
     Ok(text("text/plain", String::new()))
 }
 

@@ -150,12 +150,12 @@ fn a_result_is_shown_to_others_only_if_its_user_agrees() {
     probe_by_websocket(&server, &id, Duration::from_millis(100));
     let listed = || body(&get(server.v4(), "/page/devices")).to_owned();
     std::thread::sleep(SILENCE);
-    assert_eq!(listed(), "[]");
+    assert_eq!(listed(), "{\"keeps\":false,\"devices\":[]}");
     let name = "<img src=x onerror=alert(1)>\"\u{7}\u{202e}";
     let response = request(server.v4(), &format!("POST /page/publish/{id}"), name.as_bytes());
     assert_eq!(status(&response), "200");
     let devices: Value = serde_json::from_str(&listed()).expect("JSON");
-    let shown = devices[0]["name"].as_str().expect("a name");
+    let shown = devices["devices"][0]["name"].as_str().expect("a name");
     assert!(shown.starts_with("<img src=x") && !shown.contains('\u{7}') && !shown.contains('\u{202e}'));
     let report = get(server.v4(), &format!("/result/{id}"));
     assert!(report.contains("script-src 'sha256-") && report.contains("text/html"), "{report}");

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Tests emulated lines with the page of `fathom serve` in headless Chromium and Firefox, next to `fathom test`, and
+compares both with the true delay of the queues.
+
+The increase is the median latency of a phase with load, less that of the idle phase. The true one is the sum of the
+median times that packets waited in the queue of each direction, in the same phase, as the line records them.
+With FQ-CoDel the probes have a queue of their own, so the page is compared with the command line alone. Equal is a
+difference of at most 3 % or 3 ms; of throughput, of at most 3 %.
+
+  bench/page.py [--every N] [--from K]     as root, after ui/verify; needs firefox-esr
+"""
+import argparse
+import datetime
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from common import FATHOM
+
+FAR, PORT = "198.19.0.2", 8003
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../ui/check/speed.mjs")
+# Mbit/s down and up, and round trips in ms.
+RATES = [(1, 0.5), (5, 1), (20, 5), (50, 20), (100, 50), (500, 100)]
+ROUND_TRIPS = [(20, 300), (5, 100), (20, 50), (10, 100), (5, 50), (5, 20)]
+QUEUES = ["fifo", "fq_codel"]
+# Buffer of the tail-drop queues.
+BUFFER_S = 0.2
+CLIENTS = {
+    "chromium": f"node {SCRIPT} http://{FAR}:{PORT}",
+    "firefox": f"node --experimental-websocket {SCRIPT} http://{FAR}:{PORT} --firefox",
+    "fathom test": f"{FATHOM} test {FAR}:{PORT} --json --no-save | tr -d '\\n'",
+}
+RATIO, DIFFERENCE_S = 0.03, 0.003
+
+
+def lines():
+    """Each line: its name, its scenario, and its queue."""
+    for (down, up), round_trips in zip(RATES, ROUND_TRIPS):
+        for round_trip, queue in itertools.product(round_trips, QUEUES):
+            side = {}
+            for name, rate in (("up", up), ("down", down)):
+                size = max(4 * 1_514, int(rate * 1e6 / 8 * BUFFER_S))
+                spec = f"fifo limit {size}b" if queue == "fifo" else "fq_codel"
+                side[name] = f'{name} = {{ rate = "{int(rate * 1000)}kbit", delay = "{round_trip / 2}ms", queue = "{spec}" }}'
+            text = f'name = "page"\nabout = "A line."\nsource = "bench/page.py"\n[[hop]]\nname = "line"\n{side["up"]}\n{side["down"]}\n'
+            yield f"{down}/{up} Mbit/s, {round_trip} ms, {queue}", text, queue
+
+
+def run(scenario, command):
+    """What the client prints as JSON, and the run of the line."""
+    with tempfile.TemporaryDirectory() as folder:
+        line, truth = os.path.join(folder, "line.toml"), os.path.join(folder, "truth.json")
+        with open(line, "w") as file:
+            file.write(scenario)
+        far = f"{FATHOM} serve --port {PORT} >&2"
+        wait = f"until curl -s -o /dev/null http://{FAR}:{PORT}/; do sleep 0.1; done"
+        whole = [FATHOM, "lab", "-q", "--line", line, "-o", truth, "--far", far, "--", "sh", "-c", f"{wait}; {command}"]
+        done = subprocess.run(whole, capture_output=True, text=True, timeout=400)
+        documents = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
+        if not documents:
+            sys.exit(f"{command}: exit {done.returncode}\n{done.stderr}")
+        with open(truth) as file:
+            return documents[0], json.load(file)
+
+
+def seconds(moment):
+    return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+
+
+def waited_s(truth, started, phase):
+    """The true median increase of a phase."""
+    begin = seconds(started) - seconds(truth["started"]) + phase["start_s"]
+    total = 0
+    for series in truth["series"]:
+        if series["metric"] == "sojourn_s":
+            within = [w for at, w in zip(series["at_ns"], series["values"]) if begin <= at / 1e9 < begin + phase["duration_s"]]
+            total += statistics.median(within) if within else 0
+    return total
+
+
+def measured(client, scenario):
+    """Of each direction: throughput in bit/s, increase and true increase in s; and how late the browser was."""
+    document, truth = run(scenario, CLIENTS[client])
+    brief = document.get("brief", document)
+    if not brief or not brief["summary"].get("phases"):
+        return None
+    phases = {phase["phase"]: phase for phase in brief["summary"]["phases"]}
+    result = {"late": (brief.get("late_p50_s"), brief.get("late_p99_s")), "headline": brief["verdict"]["headline"]}
+    for direction in ("down", "up"):
+        phase = phases.get(direction)
+        if phase is None or "latency" not in phase:
+            return None
+        rate = phase.get(f"goodput_{direction}_bits_per_second", float("nan"))
+        increase = phase["latency"]["p50_s"] - phases["idle"]["latency"]["p50_s"]
+        result[direction] = (rate, increase, waited_s(truth, brief["started"], phase))
+    return result
+
+
+def equal(a, b):
+    return abs(a - b) <= max(RATIO * b, DIFFERENCE_S)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--from", type=int, default=0, dest="first")
+    wanted = parser.parse_args()
+    counts = {}
+    print(f"{'line':32}{'client':13}{'down':>8}{'up':>8} Mbit/s{'down':>8}{'true':>8}{'up':>8}{'true':>8} ms{'late':>8} ms p99")
+    for name, scenario, queue in list(lines())[wanted.first :: wanted.every]:
+        results = {client: measured(client, scenario) for client in CLIENTS}
+        for client, result in results.items():
+            if result is None:
+                print(f"{name:32}{client:13}no result", flush=True)
+                counts.setdefault((client, "no result"), []).append(False)
+                continue
+            text = "".join(f"{result[side][0] / 1e6:8.2f}" for side in ("down", "up")) + " " * 7
+            for side in ("down", "up"):
+                text += "".join(f"{value * 1e3:8.1f}" for value in result[side][1:])
+            late = result["late"][1]
+            text += " " * 3 + (f"{late * 1e3:8.1f}" if late is not None else "")
+            print(f"{name:32}{client:13}{text}  {result['headline'][:50]}", flush=True)
+            own = results["fathom test"]
+            for side in ("down", "up"):
+                rate, increase, true = result[side]
+                if queue == "fifo":
+                    counts.setdefault((client, "latency, true delay"), []).append(equal(increase, true))
+                if own and client != "fathom test":
+                    counts.setdefault((client, "latency, fathom test"), []).append(equal(increase, own[side][1]))
+                    same = abs(rate / own[side][0] - 1) <= RATIO
+                    counts.setdefault((client, "throughput, fathom test"), []).append(same)
+    print("\nequal:")
+    for (client, what), found in counts.items():
+        print(f"{client:13}{what:26}{sum(found):4} of {len(found)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
