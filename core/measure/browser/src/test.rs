@@ -224,8 +224,9 @@ impl BrowserTest {
         }
     }
     fn interval(&self) -> Duration {
-        let rates = PerDirection::from_fn(|direction| self.ledger.capacity(direction));
-        let known = [rates.up, rates.down].into_iter().flatten();
+        // A load that delivers nothing shows no capacity.
+        let rates = Direction::BOTH.map(|direction| self.ledger.capacity(direction));
+        let known = rates.into_iter().flatten().filter(|rate| rate.as_bits_per_second() > 0);
         let Some(slowest) = known.clone().min() else { return CAUTIOUS_EVERY };
         let share =
             Rate::from_bits_per_second((slowest.as_bits_per_second() / 1_000 * PROBES_PER_MILLE).max(1));

@@ -5,9 +5,10 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench that fails ends")]
 
 use fathom_browser::{ECHO_BYTES, Echo, PROBE_BYTES};
+use socket2::{Domain, Socket, Type};
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use str0m::change::SdpAnswer;
@@ -26,8 +27,10 @@ struct Page {
 }
 
 impl Page {
-    fn open(server: SocketAddr) -> Page {
-        let socket = UdpSocket::bind((server.ip(), 0)).unwrap();
+    /// Each has its own network, as the pages of different households.
+    fn open(server: SocketAddr, number: usize) -> Page {
+        let own = Ipv4Addr::new(127, 1, u8::try_from(number).unwrap(), 1);
+        let socket = UdpSocket::bind((own, 0)).unwrap();
         socket.set_nonblocking(true).unwrap();
         let local = socket.local_addr().unwrap();
         let provider = Arc::new(str0m::crypto::from_feature_flags());
@@ -41,7 +44,7 @@ impl Page {
             ..ChannelConfig::default()
         });
         let (offer, pending) = change.apply().unwrap();
-        let answer = begin(server, &offer.to_sdp_string());
+        let answer = begin(own, server, &offer.to_sdp_string());
         rtc.sdp_api().accept_answer(pending, SdpAnswer::from_sdp_string(&answer).unwrap()).unwrap();
         Page { rtc, socket, local, channel: None, wake: Instant::now(), received: 0 }
     }
@@ -97,8 +100,11 @@ impl Page {
 }
 
 /// Starts a test; returns the answer to the offer.
-fn begin(server: SocketAddr, offer: &str) -> String {
-    let mut stream = TcpStream::connect(server).unwrap();
+fn begin(own: Ipv4Addr, server: SocketAddr, offer: &str) -> String {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((own, 0)).into()).unwrap();
+    socket.connect(&server.into()).unwrap();
+    let mut stream = TcpStream::from(socket);
     let length = offer.len();
     let head = format!(
         "POST /page/test HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
@@ -122,7 +128,7 @@ fn main() {
     let mut before = HashMap::new();
     loop {
         if pages.len() < count {
-            pages.push(Page::open(server));
+            pages.push(Page::open(server, pages.len()));
         }
         pages.iter_mut().for_each(|page| page.step(epoch));
         let open = pages.iter().filter(|page| page.channel.is_some()).count();

@@ -10,9 +10,9 @@ use str0m::config::{CryptoProvider, DtlsCert};
 use str0m::net::{Protocol, Receive};
 use str0m::{Candidate, Event, Input, Output, Rtc, RtcConfig};
 
-/// Shortest datagram with a message: 37 bytes of DTLS, 28 of SCTP, and the message. Without one it
-/// has an acknowledgment of 16 bytes, or a few more.
-const MESSAGE_BYTES: usize = 37 + 28 + PROBE_BYTES;
+/// Shortest datagram with a message: at least 20 bytes of DTLS 1.3 (RFC 9147, section 4), 28 of
+/// SCTP, and the message.
+const SHORTEST_BYTES: usize = 20 + 28 + PROBE_BYTES;
 
 /// What all channels of a server share.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub(crate) struct Channel {
     id: Option<ChannelId>,
     /// The last message is not among the datagrams yet, because the congestion window is full.
     is_waiting: bool,
+    /// Length of a datagram with a message. Those with acknowledgments alone are shorter.
+    message_bytes: usize,
     /// The address of the server that the offer was answered with.
     local: SocketAddr,
 }
@@ -75,7 +77,7 @@ impl Channel {
             rtc.add_local_candidate(Candidate::host(*address, "udp").map_err(|e| e.to_string())?);
         }
         let answer = rtc.sdp_api().accept_offer(offer).map_err(|e| e.to_string())?;
-        Ok((Channel { rtc, id: None, is_waiting: false, local }, answer.to_sdp_string()))
+        Ok((Channel { rtc, id: None, is_waiting: false, message_bytes: 0, local }, answer.to_sdp_string()))
     }
     /// Whether a datagram is of this page.
     pub(crate) fn accepts(&self, bytes: &[u8], from: SocketAddr, now: Instant) -> bool {
@@ -112,7 +114,13 @@ impl Channel {
         if let Some(mut channel) = self.id.and_then(|id| self.rtc.channel(id)) {
             self.is_waiting = channel.write(true, message).is_ok_and(|is_taken| is_taken);
         }
-        self.drain()
+        let wishes = self.drain();
+        if self.message_bytes == 0 {
+            // The congestion window has room for the first.
+            let longest = wishes.datagrams.iter().map(|(bytes, _)| bytes.len()).max();
+            self.message_bytes = longest.unwrap_or(0);
+        }
+        wishes
     }
     fn drain(&mut self) -> Wishes {
         let mut wishes = Wishes::default();
@@ -124,7 +132,7 @@ impl Channel {
                     break;
                 }
                 Output::Transmit(datagram) => {
-                    if self.is_waiting && datagram.contents.len() >= MESSAGE_BYTES {
+                    if self.is_waiting && datagram.contents.len() >= self.message_bytes.max(SHORTEST_BYTES) {
                         (self.is_waiting, wishes.has_message_left) = (false, true);
                     }
                     wishes.datagrams.push((datagram.contents.to_vec(), datagram.destination));

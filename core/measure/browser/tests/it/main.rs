@@ -25,6 +25,8 @@ struct Page {
     upload: Option<(u32, u64)>,
     /// Every n-th probe is lost on its way to the page.
     lost: Option<u32>,
+    /// Whether its load delivers nothing.
+    is_blocked: bool,
 }
 
 impl Page {
@@ -39,6 +41,7 @@ impl Page {
             counted: (0, 0),
             upload: None,
             lost: None,
+            is_blocked: false,
         }
     }
     fn now(&self) -> Time {
@@ -56,7 +59,8 @@ impl Page {
             let loads = test.loads(direction);
             let change = if loads { 0.000_1 } else { -0.001 };
             self.queue_s[direction] = (self.queue_s[direction] + change).clamp(0.0, FULL_S[direction]);
-            self.bytes[direction] += if loads { RATE[direction] / 8.0 / 1e3 } else { 0.0 };
+            self.bytes[direction] +=
+                if loads && !self.is_blocked { RATE[direction] / 8.0 / 1e3 } else { 0.0 };
         }
         self.upload = if test.loads(Direction::Up) {
             let opened = |number| (number, self.bytes.up as u64);
@@ -225,6 +229,17 @@ fn a_page_that_falls_silent_ends_the_test_and_loses_nothing() {
     assert_eq!((server.as_str(), message.as_str()), ("server", "the page sent nothing for 30 s"));
     let probes = run.series(&SeriesKey::of(Metric::HttpKept)).expect("probes of a WebSocket");
     assert!(probes.values.len() > 100 && probes.not_sent[&NotSent::BufferFull] > 100);
+}
+
+#[test]
+fn a_load_that_delivers_nothing_slows_no_probes() {
+    let mut page = Page::new();
+    page.is_blocked = true;
+    let run = page.run(settings());
+    let probes = run.series(&SeriesKey::of(Metric::UdpRtt)).expect("probes");
+    let seconds = run.phases.last().map_or(0.0, |phase| phase.end_ns as f64 / 1e9);
+    let per_second = probes.values.len() as f64 / seconds;
+    assert!((9.5..10.5).contains(&per_second), "{per_second}");
 }
 
 /// What a hostile page sends is numbers, whatever they are.
