@@ -43,32 +43,39 @@ var e = [
 		atUs: 0
 	};
 	late = 0;
+	waiting = [];
 	timer;
 	constructor(e, t) {
-		this.channel = e, this.pass = t, e.binaryType = "arraybuffer", e.onmessage = ({ data: e }) => this.answer(e);
+		this.channel = e, this.pass = t, e.binaryType = "arraybuffer", e.onmessage = ({ data: e }) => this.take(e);
 		let n = r() + i * 1e3;
 		this.timer = setInterval(() => {
 			let e = r();
-			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + i * 1e3;
+			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + i * 1e3, this.answer();
 		}, i);
 	}
-	take(e) {
+	setCount(e) {
 		this.count = e;
 	}
 	close() {
 		clearInterval(this.timer), this.channel.onmessage = null;
 	}
-	answer(e) {
-		let i = r(), o = e instanceof ArrayBuffer ? t(e) : void 0;
-		o && (this.received += 1, this.channel.bufferedAmount === 0 && (this.channel.send(n({
-			sequence: o.sequence,
+	take(e) {
+		let n = r(), i = e instanceof ArrayBuffer ? t(e) : void 0;
+		i && (this.received += 1, this.waiting.push({
+			sequence: i.sequence,
 			received: this.received,
+			receivedUs: n
+		}), this.answer(), this.pass(i));
+	}
+	answer() {
+		let e = this.channel.bufferedAmount === 0 ? this.waiting.shift() : void 0;
+		e && (this.channel.send(n({
+			...e,
 			lateUs: Math.min(a, Math.max(0, Math.round(this.late))),
-			receivedUs: i,
 			sentUs: r(),
 			downBytes: this.count.bytes,
 			countedUs: this.count.atUs
-		})), this.late = 0), this.pass(o));
+		})), this.late = 0);
 	}
 };
 // src/speed/probe.ts
@@ -76,5 +83,5 @@ onmessage = ({ data: e }) => {
 	let { channel: t, loads: n } = e, r = new o(t, (e) => {
 		n.postMessage(e.stage), postMessage(e);
 	});
-	n.onmessage = (e) => r.take(e.data), t.onclose = () => postMessage("closed"), postMessage("ready");
+	n.onmessage = (e) => r.setCount(e.data), t.onclose = () => postMessage("closed"), postMessage("ready");
 };

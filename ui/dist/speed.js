@@ -526,11 +526,11 @@ var t = (e, t) => {
 		"La file de cet ordinateur, et le départ réel des paquets.",
 		"La cola de este equipo y cuándo salen los paquetes."
 	],
-	"limit-cache": [
-		"More than about 1 Gbit/s: the browser itself is the limit. A command line sees all of this: fathom test",
-		"Mehr als etwa 1 Gbit/s: Dann ist der Browser die Grenze. Die Kommandozeile sieht all das: fathom test",
-		"Plus d’environ 1 Gbit/s : le navigateur est la limite. La ligne de commande voit tout cela : fathom test",
-		"Más de 1 Gbit/s: el navegador es el límite. La línea de comandos ve todo esto: fathom test"
+	"limit-fast": [
+		"At several Gbit/s, whether the browser was the limit. The command line sees all of this: fathom test",
+		"Bei mehreren Gbit/s, ob der Browser die Grenze war. Die Kommandozeile sieht all das: fathom test",
+		"À plusieurs Gbit/s, si le navigateur était la limite. La ligne de commande voit tout cela : fathom test",
+		"A varios Gbit/s, si el navegador era el límite. La línea de comandos ve todo esto: fathom test"
 	],
 	privacy: [
 		"No account, no cookies, no third parties. The server keeps a result for a day.",
@@ -785,32 +785,39 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		atUs: 0
 	};
 	late = 0;
+	waiting = [];
 	timer;
 	constructor(e, t) {
-		this.channel = e, this.pass = t, e.binaryType = "arraybuffer", e.onmessage = ({ data: e }) => this.answer(e);
+		this.channel = e, this.pass = t, e.binaryType = "arraybuffer", e.onmessage = ({ data: e }) => this.take(e);
 		let n = b() + x * 1e3;
 		this.timer = setInterval(() => {
 			let e = b();
-			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + x * 1e3;
+			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + x * 1e3, this.answer();
 		}, x);
 	}
-	take(e) {
+	setCount(e) {
 		this.count = e;
 	}
 	close() {
 		clearInterval(this.timer), this.channel.onmessage = null;
 	}
-	answer(e) {
+	take(e) {
 		let t = b(), n = e instanceof ArrayBuffer ? ue(e) : void 0;
-		n && (this.received += 1, this.channel.bufferedAmount === 0 && (this.channel.send(de({
+		n && (this.received += 1, this.waiting.push({
 			sequence: n.sequence,
 			received: this.received,
+			receivedUs: t
+		}), this.answer(), this.pass(n));
+	}
+	answer() {
+		let e = this.channel.bufferedAmount === 0 ? this.waiting.shift() : void 0;
+		e && (this.channel.send(de({
+			...e,
 			lateUs: Math.min(fe, Math.max(0, Math.round(this.late))),
-			receivedUs: t,
 			sentUs: b(),
 			downBytes: this.count.bytes,
 			countedUs: this.count.atUs
-		})), this.late = 0), this.pass(n));
+		})), this.late = 0);
 	}
 }, me = 6e3, he = 1e3, S = class extends Error {}, ge = async (e, t) => {
 	let { loads: n, ...r } = (typeof RTCPeerConnection == "function" ? await ye(e, t) : void 0) ?? await Ce(e, t), i = new Worker("/page/load.js", { type: "module" });
@@ -880,7 +887,7 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	let r = new pe(e, (e) => {
 		t.postMessage(e.stage), n.probe(e);
 	});
-	return t.onmessage = ({ data: e }) => r.take(e), e.onclose = () => n.closed(), { close: () => {
+	return t.onmessage = ({ data: e }) => r.setCount(e), e.onclose = () => n.closed(), { close: () => {
 		e.onclose = null, r.close();
 	} };
 }, Ce = async (e, t) => {

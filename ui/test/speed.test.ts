@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { Answers, type Channel } from "../src/speed/answers.ts";
 import { niceTop } from "../src/speed/chart.ts";
 import { readProbe, writeEcho } from "../src/speed/messages.ts";
 import { bytes, duration, lag, rate } from "../src/speed/numbers.ts";
@@ -61,6 +62,43 @@ describe("messages", () => {
     expect(echo.byteLength).toBe(48);
     expect([4, 8, 12].map((at) => view.getUint32(at))).toEqual([1, 2, 3]);
     expect([16, 24, 32, 40].map((at) => Number(view.getBigUint64(at)))).toEqual([2 ** 40, 2 ** 40 + 1, 5, 6]);
+  });
+});
+
+describe("answers", () => {
+  it("wait for earlier ones to leave, and none is left out", () => {
+    const sent: DataView[] = [];
+    const channel: Channel & { bufferedAmount: number } = {
+      binaryType: "",
+      bufferedAmount: 0,
+      onmessage: null,
+      send: (message) => {
+        sent.push(new DataView(message));
+        channel.bufferedAmount = message.byteLength;
+      },
+    };
+    vi.useFakeTimers();
+    const answers = new Answers(channel, () => undefined);
+    const probe = (sequence: number): ArrayBuffer => {
+      const view = new DataView(new ArrayBuffer(32));
+      view.setUint8(0, 1);
+      view.setUint32(4, sequence);
+      return view.buffer;
+    };
+    for (const sequence of [7, 8, 9]) channel.onmessage?.({ data: probe(sequence) } as MessageEvent);
+    channel.onmessage?.({ data: "no probe" } as MessageEvent);
+    expect(sent.map((view) => view.getUint32(4))).toEqual([7]);
+    for (let turn = 0; turn < 3; turn += 1) {
+      channel.bufferedAmount = 0;
+      vi.advanceTimersByTime(10);
+    }
+    expect(sent.map((view) => view.getUint32(4))).toEqual([7, 8, 9]);
+    expect(sent.map((view) => view.getUint32(8))).toEqual([1, 2, 3]);
+    const held = sent.map((view) => Number(view.getBigUint64(24) - view.getBigUint64(16)));
+    expect(held[0]).toBeLessThan(5_000);
+    expect(held[2]).toBeGreaterThanOrEqual(10_000);
+    answers.close();
+    vi.useRealTimers();
   });
 });
 

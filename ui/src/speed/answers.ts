@@ -18,11 +18,23 @@ export interface Count {
   atUs: number;
 }
 
-/** Answers the probes of a channel at once, and passes them on. */
+/** A probe that waits for its answer. */
+interface Waiting {
+  sequence: number;
+  received: number;
+  receivedUs: number;
+}
+
+/**
+ * Answers the probes of a channel at once, and passes them on. While an earlier answer has not left
+ * the browser, the next one waits here: the server subtracts that time, because it is none of the
+ * line's.
+ */
 export class Answers {
   private received = 0;
   private count: Count = { bytes: 0, atUs: 0 };
   private late = 0;
+  private waiting: Waiting[] = [];
   private readonly timer: ReturnType<typeof setInterval>;
 
   constructor(
@@ -30,17 +42,18 @@ export class Answers {
     private readonly pass: (probe: Probe) => void,
   ) {
     channel.binaryType = "arraybuffer";
-    channel.onmessage = ({ data }) => this.answer(data);
+    channel.onmessage = ({ data }) => this.take(data);
     let due = nowUs() + TIMER_MS * 1_000;
     this.timer = setInterval(() => {
       const now = nowUs();
       this.late = Math.max(this.late, now - due);
       due = Math.max(due, now) + TIMER_MS * 1_000;
+      this.answer();
     }, TIMER_MS);
   }
 
   /** Takes a newer count of the downloads. */
-  take(count: Count): void {
+  setCount(count: Count): void {
     this.count = count;
   }
 
@@ -49,26 +62,28 @@ export class Answers {
     this.channel.onmessage = null;
   }
 
-  private answer(message: unknown): void {
+  private take(message: unknown): void {
     const receivedUs = nowUs();
     const probe = message instanceof ArrayBuffer ? readProbe(message) : undefined;
     if (!probe) return;
     this.received += 1;
-    // While an earlier answer has not left, this one would wait behind it.
-    if (this.channel.bufferedAmount === 0) {
-      this.channel.send(
-        writeEcho({
-          sequence: probe.sequence,
-          received: this.received,
-          lateUs: Math.min(MOST_LATE_US, Math.max(0, Math.round(this.late))),
-          receivedUs,
-          sentUs: nowUs(),
-          downBytes: this.count.bytes,
-          countedUs: this.count.atUs,
-        }),
-      );
-      this.late = 0;
-    }
+    this.waiting.push({ sequence: probe.sequence, received: this.received, receivedUs });
+    this.answer();
     this.pass(probe);
+  }
+
+  private answer(): void {
+    const next = this.channel.bufferedAmount === 0 ? this.waiting.shift() : undefined;
+    if (!next) return;
+    this.channel.send(
+      writeEcho({
+        ...next,
+        lateUs: Math.min(MOST_LATE_US, Math.max(0, Math.round(this.late))),
+        sentUs: nowUs(),
+        downBytes: this.count.bytes,
+        countedUs: this.count.atUs,
+      }),
+    );
+    this.late = 0;
   }
 }

@@ -111,7 +111,7 @@ const here = (channel: RTCDataChannel | WebSocket, loads: MessagePort, listener:
     loads.postMessage(probe.stage);
     listener.probe(probe);
   });
-  loads.onmessage = ({ data }) => answers.take(data);
+  loads.onmessage = ({ data }) => answers.setCount(data);
   channel.onclose = () => listener.closed();
   return {
     close: () => {

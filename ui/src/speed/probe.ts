@@ -13,7 +13,7 @@ onmessage = ({ data }: MessageEvent<Start>) => {
     loads.postMessage(probe.stage);
     postMessage(probe);
   });
-  loads.onmessage = (event) => answers.take(event.data);
+  loads.onmessage = (event) => answers.setCount(event.data);
   (channel as unknown as RTCDataChannel).onclose = () => postMessage("closed");
   postMessage("ready");
 };

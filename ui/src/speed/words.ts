@@ -96,7 +96,12 @@ const WORDS = {
   "limit-wifi": ["Your Wi-Fi: its rate, its signal, and its queue. Compare with a cable.", "Ihr WLAN: Rate, Signal und Warteschlange. Vergleichen Sie mit einem Kabel.", "Votre Wi-Fi : débit, signal et file d’attente. Comparez avec un câble.", "Su Wi-Fi: velocidad, señal y cola. Compare con un cable."],
   "limit-hops": ["The routers on the way, and which of them has the queue.", "Die Router auf dem Weg, und welcher die Warteschlange hat.", "Les routeurs du chemin, et lequel a la file d’attente.", "Los routers del camino y cuál tiene la cola."],
   "limit-host": ["The queue of this computer, and when packets leave it.", "Die Warteschlange dieses Computers, und wann Pakete ihn verlassen.", "La file de cet ordinateur, et le départ réel des paquets.", "La cola de este equipo y cuándo salen los paquetes."],
-  "limit-cache": ["More than about 1 Gbit/s: the browser itself is the limit. A command line sees all of this: fathom test", "Mehr als etwa 1 Gbit/s: Dann ist der Browser die Grenze. Die Kommandozeile sieht all das: fathom test", "Plus d’environ 1 Gbit/s : le navigateur est la limite. La ligne de commande voit tout cela : fathom test", "Más de 1 Gbit/s: el navegador es el límite. La línea de comandos ve todo esto: fathom test"],
+  "limit-fast": [
+    "At several Gbit/s, whether the browser was the limit. The command line sees all of this: fathom test",
+    "Bei mehreren Gbit/s, ob der Browser die Grenze war. Die Kommandozeile sieht all das: fathom test",
+    "À plusieurs Gbit/s, si le navigateur était la limite. La ligne de commande voit tout cela : fathom test",
+    "A varios Gbit/s, si el navegador era el límite. La línea de comandos ve todo esto: fathom test",
+  ],
   privacy: ["No account, no cookies, no third parties. The server keeps a result for a day.", "Kein Konto, keine Cookies, keine Dritten. Der Server bewahrt ein Ergebnis einen Tag auf.", "Ni compte, ni cookie, ni tiers. Le serveur garde un résultat un jour.", "Sin cuenta, sin cookies, sin terceros. El servidor guarda el resultado un día."],
   quality: ["Probes by {}. This browser was late by {} (median), {} (p99).", "Proben über {}. Dieser Browser war {} (Median), {} (p99) zu spät.", "Sondes par {}. Ce navigateur avait un retard de {} (médiane), {} (p99).", "Sondas por {}. Este navegador se retrasó {} (mediana), {} (p99)."],
   fallback: ["UDP is blocked here: probes travel by TCP, so a lost packet delays those behind it.", "UDP ist hier gesperrt: Proben laufen über TCP, ein verlorenes Paket verzögert also die folgenden.", "UDP est bloqué ici : les sondes passent par TCP, un paquet perdu retarde donc les suivants.", "UDP está bloqueado aquí: las sondas van por TCP y un paquete perdido retrasa a los siguientes."],

@@ -18,8 +18,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Results that are kept. A page of a minute has about 0.5 MB.
-const MAX_TESTS: usize = 256;
+/// Results that are kept. With its report, one has about 1 MB.
+const MAX_TESTS: usize = 100;
 /// Results are kept for a day.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 3_600);
 /// Devices that are listed.
@@ -74,6 +74,15 @@ struct Kept {
     by_id: HashMap<TestId, Arc<Test>>,
     /// The oldest first.
     order: std::collections::VecDeque<TestId>,
+}
+
+impl Kept {
+    /// Forgets tests that have not started in time, so that requests alone push out no results.
+    fn forget_unstarted(&mut self, now: Time) {
+        self.by_id.retain(|_, test| !test.has_expired(now, OPEN_WITHIN));
+        let by_id = &self.by_id;
+        self.order.retain(|id| by_id.contains_key(id));
+    }
 }
 
 /// What the thread receives.
@@ -197,7 +206,7 @@ impl Pages {
             let now = self.clock.now();
             if now >= look {
                 look = now + EXPIRE_EVERY;
-                lock(&self.tests).by_id.values().for_each(|test| test.expire(now, OPEN_WITHIN));
+                lock(&self.tests).forget_unstarted(now);
             }
             let wait = runner.wait(now, Instant::now());
             match inbox.0.recv_timeout(std::time::Duration::from_nanos(wait.as_nanos())) {

@@ -205,11 +205,10 @@ impl Test {
         self.step.fetch_add(1, Relaxed);
         self.finish(&mut guard, now);
     }
-    /// Forgets what the test holds if it has not started `within` this time.
-    pub(crate) fn expire(&self, now: Time, within: Duration) {
-        if now.saturating_since(self.created) > within && lock(&self.machine).is_none() {
-            *lock(&self.hold) = None;
-        }
+    /// Whether it has not started `within` this time.
+    pub(crate) fn has_expired(&self, now: Time, within: Duration) -> bool {
+        let is_late = now.saturating_since(self.created) > within;
+        is_late && lock(&self.machine).is_none() && self.run.get().is_none()
     }
     /// Whether it has ended, so that it has a run.
     #[must_use]
