@@ -77,7 +77,9 @@ def waited_s(truth, started, phase):
     total = 0
     for series in truth["series"]:
         if series["metric"] == "sojourn_s":
-            within = [w for at, w in zip(series["at_ns"], series["values"]) if begin <= at / 1e9 < begin + phase["duration_s"]]
+            # Of packets that arrived in the phase: `at` is when they left.
+            waited = [(at / 1e9 - waited, waited) for at, waited in zip(series["at_ns"], series["values"])]
+            within = [w for arrived, w in waited if begin <= arrived < begin + phase["duration_s"]]
             total += statistics.median(within) if within else 0
     return total
 

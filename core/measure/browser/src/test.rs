@@ -18,6 +18,9 @@ use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 const PROBE_EVERY: Duration = Duration::from_millis(50);
 /// The same while a rate of the line is unknown: an upload of 200 kbit/s then has a tenth of it.
 const CAUTIOUS_EVERY: Duration = Duration::from_millis(100);
+/// A direction whose rate is unknown has at least this part of the other: cable has up to 1:28,
+/// ADSL 1:16.
+const MOST_ASYMMETRIC: u64 = 25;
 /// Longest interval, so that a phase has enough of them.
 const SLOWEST_EVERY: Duration = Duration::from_millis(500);
 /// Wire bytes of a probe and of an echo: 14 Ethernet, 40 IP, 8 UDP, 37 DTLS, 28 SCTP and 48 of the
@@ -121,6 +124,8 @@ pub struct BrowserTest {
     /// Numbers of the flows of the current phase.
     flows: PerDirection<u32>,
     next_flow: u32,
+    /// Interval of probes in this phase, unless the line is slower.
+    planned: Duration,
     due: Time,
     decide: Time,
     heard: Time,
@@ -151,6 +156,7 @@ impl BrowserTest {
             phase_start: Time::ZERO,
             flows: PerDirection::default(),
             next_flow: 1,
+            planned: CAUTIOUS_EVERY,
             due: now,
             decide: now,
             heard: now,
@@ -223,15 +229,22 @@ impl BrowserTest {
             self.probes.not_sent(NotSent::BufferFull, 1);
         }
     }
-    fn interval(&self) -> Duration {
-        // A load that delivers nothing shows no capacity.
+    /// The slowest of the known rates, and how many are known. A load that delivers nothing shows
+    /// none.
+    fn slowest(&self) -> Option<(Rate, usize)> {
         let rates = Direction::BOTH.map(|direction| self.ledger.capacity(direction));
         let known = rates.into_iter().flatten().filter(|rate| rate.as_bits_per_second() > 0);
-        let Some(slowest) = known.clone().min() else { return CAUTIOUS_EVERY };
-        let share =
-            Rate::from_bits_per_second((slowest.as_bits_per_second() / 1_000 * PROBES_PER_MILLE).max(1));
-        let least = if known.count() == 2 { PROBE_EVERY } else { CAUTIOUS_EVERY };
-        share.serialization_time(WIRE_BYTES).clamp(least, SLOWEST_EVERY)
+        Some((known.clone().min()?, known.count()))
+    }
+    /// The interval of a phase, so that its start has as many probes as its end.
+    fn planned_interval(&self) -> Duration {
+        let Some((slowest, known)) = self.slowest() else { return CAUTIOUS_EVERY };
+        let bits = slowest.as_bits_per_second() / if known == 2 { 1 } else { MOST_ASYMMETRIC };
+        allowed_interval(Rate::from_bits_per_second(bits)).clamp(PROBE_EVERY, CAUTIOUS_EVERY)
+    }
+    fn interval(&self) -> Duration {
+        let allowed = self.slowest().map(|(slowest, _)| allowed_interval(slowest));
+        allowed.unwrap_or_default().clamp(self.planned, SLOWEST_EVERY)
     }
     /// Takes an echo that arrived at `now`.
     pub fn take_echo(&mut self, echo: &Echo, now: Time) {
@@ -344,6 +357,7 @@ impl BrowserTest {
     }
     fn start_phase(&mut self, kind: PhaseKind, now: Time) {
         (self.stage, self.phase_start) = (Stage::Phase(kind), self.at(now));
+        self.planned = self.planned_interval();
         self.rates = PerDirection::default();
         self.flows = PerDirection::default();
         if self.loads(Direction::Down) {
@@ -422,6 +436,12 @@ impl BrowserTest {
             notes: self.notes,
         }
     }
+}
+
+/// The shortest interval at which probes use no more than their share of this rate.
+fn allowed_interval(rate: Rate) -> Duration {
+    let share = (rate.as_bits_per_second() / 1_000 * PROBES_PER_MILLE).max(1);
+    Rate::from_bits_per_second(share).serialization_time(WIRE_BYTES)
 }
 
 /// Whether a page may have such times and counts, which others would make senseless.

@@ -181,6 +181,19 @@ fn a_run_has_the_queues_the_rates_and_their_directions() {
     assert!((0.000_28..=0.000_3).contains(&late.as_secs_f64()), "{late}");
 }
 
+/// More probes at the end of a phase, when the rate is known, would shift its median.
+#[test]
+fn the_probes_of_a_phase_are_evenly_spaced() {
+    let run = Page::new().run(settings());
+    let probes = run.series(&SeriesKey::of(Metric::UdpRtt)).expect("probes");
+    for phase in run.phases.iter().filter(|phase| phase.load.is_some()) {
+        let sent: Vec<u64> = probes.within(phase).map(|probe| probe.at.as_nanos()).collect();
+        let gaps: Vec<u64> = sent.windows(2).map(|pair| (pair[1] - pair[0]) / MS).collect();
+        let (least, most) = (gaps.iter().min(), gaps.iter().max());
+        assert!(most <= least.map(|gap| gap + 2).as_ref(), "{:?}: {least:?} to {most:?} ms", phase.kind);
+    }
+}
+
 #[test]
 fn lost_probes_are_lost_on_their_way_to_the_page() {
     let mut page = Page::new();
