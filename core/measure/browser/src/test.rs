@@ -198,7 +198,7 @@ impl BrowserTest {
         Some(self.message(sequence, at))
     }
     /// The last message: that the test is over.
-    pub fn farewell(&self, now: Time) -> Probe {
+    pub fn last_message(&self, now: Time) -> Probe {
         self.message(u32::MAX, self.at(now))
     }
     fn message(&self, sequence: u32, at: Time) -> Probe {

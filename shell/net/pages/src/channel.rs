@@ -44,7 +44,7 @@ pub(crate) struct Channel {
 
 /// What a channel wants after an input.
 #[derive(Default)]
-pub(crate) struct Wishes {
+pub(crate) struct ChannelOutput {
     /// Datagrams to send, and to whom.
     pub(crate) datagrams: Vec<(Vec<u8>, SocketAddr)>,
     /// Whether the last message is among them.
@@ -85,7 +85,7 @@ impl Channel {
             .is_some_and(|received| self.rtc.accepts(&Input::Receive(now, received)))
     }
     /// Takes a datagram of this page.
-    pub(crate) fn take(&mut self, bytes: &[u8], from: SocketAddr, now: Instant) -> Wishes {
+    pub(crate) fn take(&mut self, bytes: &[u8], from: SocketAddr, now: Instant) -> ChannelOutput {
         if let Some(received) = receive(bytes, from, self.local) {
             // Nonsense of a client ends its own channel at most.
             let _ = self.rtc.handle_input(Input::Receive(now, received));
@@ -93,7 +93,7 @@ impl Channel {
         self.drain()
     }
     /// Handles timeouts.
-    pub(crate) fn tick(&mut self, now: Instant) -> Wishes {
+    pub(crate) fn tick(&mut self, now: Instant) -> ChannelOutput {
         let _ = self.rtc.handle_input(Input::Timeout(now));
         self.drain()
     }
@@ -110,42 +110,42 @@ impl Channel {
         !self.rtc.is_alive()
     }
     /// Sends a message, when all earlier ones have left.
-    pub(crate) fn write(&mut self, message: &[u8]) -> Wishes {
+    pub(crate) fn write(&mut self, message: &[u8]) -> ChannelOutput {
         if let Some(mut channel) = self.id.and_then(|id| self.rtc.channel(id)) {
             self.is_waiting = channel.write(true, message).is_ok_and(|is_taken| is_taken);
         }
-        let wishes = self.drain();
+        let output = self.drain();
         if self.message_bytes == 0 {
             // The congestion window has room for the first.
-            let longest = wishes.datagrams.iter().map(|(bytes, _)| bytes.len()).max();
+            let longest = output.datagrams.iter().map(|(bytes, _)| bytes.len()).max();
             self.message_bytes = longest.unwrap_or(0);
         }
-        wishes
+        output
     }
-    fn drain(&mut self) -> Wishes {
-        let mut wishes = Wishes::default();
+    fn drain(&mut self) -> ChannelOutput {
+        let mut output = ChannelOutput::default();
         // An error is the end of the channel: see `has_ended`.
-        while let Ok(output) = self.rtc.poll_output() {
-            match output {
+        while let Ok(next) = self.rtc.poll_output() {
+            match next {
                 Output::Timeout(at) => {
-                    wishes.wake = Some(at);
+                    output.wake = Some(at);
                     break;
                 }
                 Output::Transmit(datagram) => {
                     if self.is_waiting && datagram.contents.len() >= self.message_bytes.max(SHORTEST_BYTES) {
-                        (self.is_waiting, wishes.has_message_left) = (false, true);
+                        (self.is_waiting, output.has_message_left) = (false, true);
                     }
-                    wishes.datagrams.push((datagram.contents.to_vec(), datagram.destination));
+                    output.datagrams.push((datagram.contents.to_vec(), datagram.destination));
                 }
                 Output::Event(Event::ChannelOpen(id, _)) => self.id = self.id.or(Some(id)),
                 Output::Event(Event::ChannelClose(id)) if self.id == Some(id) => self.rtc.disconnect(),
                 Output::Event(Event::ChannelData(data)) => {
-                    wishes.messages.extend(<[u8; ECHO_BYTES]>::try_from(data.data));
+                    output.messages.extend(<[u8; ECHO_BYTES]>::try_from(data.data));
                 }
                 Output::Event(_) => {}
             }
         }
-        wishes
+        output
     }
 }
 

@@ -1,5 +1,5 @@
 //! The thread that drives the channels of all pages.
-use crate::channel::{Channel, Identity, Wishes};
+use crate::channel::{Channel, ChannelOutput, Identity};
 use crate::offer::{MAX_OFFER_BYTES, reachable};
 use crate::results::{Judge, Judged};
 use crate::test::lock;
@@ -29,8 +29,8 @@ const INBOX: usize = 1024;
 /// A page whose channel has not opened after this time has another way, or is gone.
 const OPEN_WITHIN: Duration = Duration::from_secs(20);
 /// The last message is repeated, because it may be lost.
-const FAREWELLS: u32 = 10;
-const FAREWELL_EVERY: Duration = Duration::from_millis(100);
+const LAST_MESSAGES: u32 = 10;
+const LAST_EVERY: Duration = Duration::from_millis(100);
 /// Interval of checks for tests that never start.
 const EXPIRE_EVERY: Duration = Duration::from_secs(1);
 /// Interval of checks whether the server stops.
@@ -239,7 +239,7 @@ struct Link {
     due: Time,
     /// Number of the probe that has not left.
     waiting: Option<u32>,
-    farewells: u32,
+    last_messages: u32,
 }
 
 impl Runner<'_> {
@@ -253,7 +253,7 @@ impl Runner<'_> {
             wake,
             due: Time::MAX,
             waiting: None,
-            farewells: 0,
+            last_messages: 0,
         });
     }
     fn wait(&self, now: Time, instant: Instant) -> Duration {
@@ -274,19 +274,19 @@ impl Runner<'_> {
             self.of_address.insert(from, link.test.id());
         }
         link.source = to.or(link.source);
-        let wishes = link.channel.take(bytes, from, instant);
-        for message in &wishes.messages {
+        let output = link.channel.take(bytes, from, instant);
+        for message in &output.messages {
             link.test.take(message, at);
         }
-        link.send(wishes, (self.clock, self.sockets));
+        link.send(output, (self.clock, self.sockets));
     }
     /// Does what is due, and removes links that have ended.
     fn step(&mut self) {
         let (instant, now) = (Instant::now(), self.clock.now());
         for link in &mut self.links {
             if instant >= link.wake {
-                let wishes = link.channel.tick(instant);
-                link.send(wishes, (self.clock, self.sockets));
+                let output = link.channel.tick(instant);
+                link.send(output, (self.clock, self.sockets));
             }
             link.advance(now, (self.clock, self.sockets));
         }
@@ -300,13 +300,13 @@ impl Runner<'_> {
 }
 
 impl Link {
-    fn send(&mut self, wishes: Wishes, (clock, sockets): (Clock, &[Socket])) {
-        self.wake = wishes.wake.unwrap_or(self.wake);
-        if let Some(sequence) = self.waiting.filter(|_| wishes.has_message_left) {
+    fn send(&mut self, output: ChannelOutput, (clock, sockets): (Clock, &[Socket])) {
+        self.wake = output.wake.unwrap_or(self.wake);
+        if let Some(sequence) = self.waiting.filter(|_| output.has_message_left) {
             self.test.departed(sequence, clock.now());
             self.waiting = None;
         }
-        for (bytes, to) in wishes.datagrams {
+        for (bytes, to) in output.datagrams {
             let is_same = |socket: &&Socket| {
                 let local = socket.local_addr().ok().and_then(|local| local.as_socket());
                 local.is_some_and(|local| local.is_ipv4() == to.is_ipv4())
@@ -322,18 +322,18 @@ impl Link {
     /// Sends the probe that is due.
     fn advance(&mut self, now: Time, out: (Clock, &[Socket])) {
         if self.channel.is_open() && self.due == Time::MAX && !self.test.open(Transport::DataChannel, now) {
-            self.farewells = FAREWELLS;
+            self.last_messages = LAST_MESSAGES;
         }
         if !self.channel.is_open() || (self.due != Time::MAX && now < self.due) {
             return;
         }
-        let Some(wake) = self.test.advance(now) else { return self.part(now, out) };
+        let Some(wake) = self.test.advance(now) else { return self.announce_end(now, out) };
         self.due = wake;
         if self.channel.is_ready() {
             if let Some((sequence, message)) = self.test.probe(now) {
                 self.waiting = Some(sequence);
-                let wishes = self.channel.write(&message);
-                self.send(wishes, out);
+                let output = self.channel.write(&message);
+                self.send(output, out);
             }
         } else {
             self.test.withhold(now);
@@ -341,16 +341,16 @@ impl Link {
         self.due = self.test.advance(now).unwrap_or(now);
     }
     /// Says that the test is over.
-    fn part(&mut self, now: Time, out: (Clock, &[Socket])) {
-        self.due = now + FAREWELL_EVERY;
-        self.farewells += 1;
-        if let Some(message) = self.test.farewell().filter(|_| self.channel.is_ready()) {
-            let wishes = self.channel.write(&message);
-            self.send(wishes, out);
+    fn announce_end(&mut self, now: Time, out: (Clock, &[Socket])) {
+        self.due = now + LAST_EVERY;
+        self.last_messages += 1;
+        if let Some(message) = self.test.last_message().filter(|_| self.channel.is_ready()) {
+            let output = self.channel.write(&message);
+            self.send(output, out);
         }
     }
     fn has_ended(&self, now: Time) -> bool {
-        if self.farewells >= FAREWELLS {
+        if self.last_messages >= LAST_MESSAGES {
             return true;
         }
         let is_late = !self.channel.is_open() && now.saturating_since(self.since) > OPEN_WITHIN;

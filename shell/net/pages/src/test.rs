@@ -78,7 +78,7 @@ pub struct Test {
     sampled: AtomicU64,
     hold: Mutex<Option<Box<dyn Any + Send>>>,
     /// The message that the test is over.
-    farewell: OnceLock<[u8; PROBE_BYTES]>,
+    last_message: OnceLock<[u8; PROBE_BYTES]>,
     run: OnceLock<Run>,
     judged: OnceLock<Judged>,
     /// Name of the device, if everybody may see the result.
@@ -111,7 +111,7 @@ impl Test {
             step: AtomicU32::new(0),
             sampled: AtomicU64::new(0),
             hold: Mutex::new(Some(begin.hold)),
-            farewell: OnceLock::new(),
+            last_message: OnceLock::new(),
             run: OnceLock::new(),
             judged: OnceLock::new(),
             name: Mutex::default(),
@@ -153,7 +153,7 @@ impl Test {
     }
     fn finish(&self, machine: &mut Option<BrowserTest>, now: Time) {
         let Some(machine) = machine.take() else { return };
-        let _ = self.farewell.set(machine.farewell(now).encode());
+        let _ = self.last_message.set(machine.last_message(now).encode());
         let _ = self.run.set(machine.into_run(lock(&self.about).clone(), now));
         *lock(&self.hold) = None;
     }
@@ -176,8 +176,8 @@ impl Test {
     }
     /// The message that the test is over, when it is.
     #[must_use]
-    pub fn farewell(&self) -> Option<[u8; PROBE_BYTES]> {
-        self.farewell.get().copied()
+    pub fn last_message(&self) -> Option<[u8; PROBE_BYTES]> {
+        self.last_message.get().copied()
     }
     /// Records when a probe left.
     pub fn departed(&self, sequence: u32, at: Time) {

@@ -235,7 +235,7 @@ fn a_page_that_falls_silent_ends_the_test_and_loses_nothing() {
     }
     let waited = page.now().saturating_since(silent).as_secs_f64();
     assert!((29.9..30.3).contains(&waited), "{waited}");
-    assert_eq!(test.farewell(page.now()).stage, Stage::Over);
+    assert_eq!(test.last_message(page.now()).stage, Stage::Over);
     let run = test.into_run(About { server: "server".into(), ..About::default() }, page.now());
     assert_eq!(run.phases.last().map(|phase| phase.end), Some(PhaseEnd::Aborted));
     let Some(Interruption::SessionEnded { server, message }) = &run.partial else {

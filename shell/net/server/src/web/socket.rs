@@ -23,7 +23,7 @@ use tungstenite::{Message, WebSocket};
 /// Longest message of a page; answers are shorter.
 const MAX_MESSAGE_BYTES: usize = 1024;
 /// The last message is sent this long before the connection closes.
-const PARTING: Duration = Duration::from_millis(500);
+const LAST_WAIT: Duration = Duration::from_millis(500);
 
 /// Accepts the WebSocket of a test.
 pub(super) fn accept(
@@ -148,8 +148,8 @@ async fn run<S: AsyncRead + AsyncWrite>(parts: Parts<TokioIo<S>>, test: &Test, c
         // Both end with the connection.
         let _ = probe(&mut socket, test, connection).await;
     }
-    if let Some(message) = test.farewell() {
-        let until = clock.now() + PARTING;
+    if let Some(message) = test.last_message() {
+        let until = clock.now() + LAST_WAIT;
         let mut is_open = socket.send(&message).is_some();
         while is_open && clock.now() < until {
             is_open = socket.turn(until.saturating_since(clock.now())).await.is_some();
