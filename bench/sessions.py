@@ -8,7 +8,6 @@ Cores used per session, and how many sessions one core serves. The pages run in 
 import os
 import subprocess
 import sys
-import time
 
 from common import FATHOM
 
@@ -29,10 +28,10 @@ def main():
     print(f"{'sessions':>8}{'probes/s':>10}{'cores':>8}{'per core':>10}")
     for count in map(int, sys.argv[1:] or ["50", "200"]):
         # A host may hold a quarter of the places.
-        command = [FATHOM, "serve", "-q", "--listen", "127.0.0.1", "--port", str(PORT), "--max-clients", str(4 * count)]
-        with subprocess.Popen(command) as server:
+        command = [FATHOM, "serve", "--listen", "127.0.0.1", "--port", str(PORT), "--max-clients", str(4 * count)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
             try:
-                time.sleep(1)
+                assert "ready" in server.stderr.readline()
                 with subprocess.Popen([CLIENT, f"127.0.0.1:{PORT}", str(count), str(SECONDS)], stdout=subprocess.PIPE, text=True) as client:
                     assert client.stdout.readline() == "open\n"
                     begin = cpu_s(server.pid)

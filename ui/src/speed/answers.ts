@@ -27,8 +27,7 @@ interface Waiting {
 
 /**
  * Answers the probes of a channel at once, and passes them on. While an earlier answer has not left
- * the browser, the next one waits here: the server subtracts that time, because it is none of the
- * line's.
+ * the browser, the next one waits here. The server subtracts that time: the line did not cause it.
  */
 export class Answers {
   private received = 0;

@@ -258,7 +258,7 @@ impl BrowserTest {
             self.probes.reply(echo.sequence, received);
             return;
         };
-        // The time that the page held the probe is none of the line's.
+        // The line is not to blame for the time that the page held the probe.
         let ns = |us: u64| us.saturating_mul(1_000);
         let (server_received_ns, server_sent_ns) = (ns(echo.received_us), ns(echo.sent_us));
         let stamps = FourStamps { sent, server_received_ns, server_sent_ns, received };

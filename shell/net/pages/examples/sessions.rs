@@ -5,16 +5,21 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench that fails ends")]
 
 use fathom_browser::{ECHO_BYTES, Echo, PROBE_BYTES};
+use fathom_os::poll::{self, PollFd};
 use socket2::{Domain, Socket, Type};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use str0m::change::SdpAnswer;
 use str0m::channel::{ChannelConfig, ChannelId, Reliability};
 use str0m::net::{Protocol, Receive};
 use str0m::{Candidate, Event, Input, Output, Rtc, RtcConfig};
+
+/// Longest wait for datagrams: the timers of the channels have milliseconds.
+const STEP: fathom_units::Duration = fathom_units::Duration::from_millis(1);
 
 /// A page.
 struct Page {
@@ -140,7 +145,9 @@ fn main() {
         if until.is_some_and(|until| Instant::now() >= until) {
             break;
         }
-        std::thread::sleep(Duration::from_millis(1));
+        let mut fds: Vec<PollFd<'_>> =
+            pages.iter().map(|page| PollFd::readable(page.socket.as_fd())).collect();
+        poll::wait(&mut fds, Some(STEP)).unwrap();
     }
     let answered: u32 = pages.iter().enumerate().map(|(n, page)| page.received - before[&n]).sum();
     println!("{answered}");

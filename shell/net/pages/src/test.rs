@@ -1,7 +1,7 @@
 //! A test of a page: what the probes, the load and the requests of the page share.
 use crate::flow::{Flow, FlowState};
 use crate::results::{Judge, Judged};
-use fathom_browser::{About, BrowserTest, ECHO_BYTES, Echo, PROBE_BYTES, Settings, Stage, Transport};
+use fathom_browser::{About, BrowserTest, ECHO_BYTES, Echo, PROBE_BYTES, Settings, Transport};
 use fathom_load::Sender;
 use fathom_os::clock::wall_now;
 use fathom_run::{Interruption, Run};
@@ -247,11 +247,6 @@ impl Test {
     }
     pub(crate) fn close_flow(&self, state: &Arc<FlowState>) {
         lock(&self.flows).retain(|flow| !Arc::ptr_eq(flow, state));
-    }
-    /// What the page has to do.
-    #[must_use]
-    pub fn stage(&self) -> Stage {
-        lock(&self.machine).as_ref().map_or(Stage::Between, BrowserTest::stage)
     }
 }
 

@@ -83,7 +83,7 @@ impl Page {
         for (at, sequence) in arrived {
             self.received += 1;
             let us = self.clock_us(at);
-            // Some answers wait in the page, which is none of the line's delay.
+            // Some answers wait in the page. That time is not part of the line's delay.
             let held_us = if sequence.is_multiple_of(3) { 30_000 } else { 40 };
             let (down_bytes, counted_us) = self.counted;
             let echo = Echo {

@@ -80,6 +80,11 @@ fn a_server_with_a_token_has_no_page() {
     assert!(!test.starts_with("HTTP/1.1 200"), "{test}");
 }
 
+fn await_result(server: &TestServer, id: &str) {
+    let path = format!("/page/result/{id}");
+    server.until("the result", |_| status(&get(server.v4(), &path)) == "200");
+}
+
 /// Answers probes for a while, then leaves.
 fn probe_by_websocket(server: &TestServer, id: &str, time: Duration) -> u32 {
     let stream = TcpStream::connect(server.v4()).expect("the server listens");
@@ -118,15 +123,8 @@ fn a_page_that_leaves_gets_a_result_of_what_was_measured() {
     assert_eq!(status(&get(server.v4(), &format!("/page/load/{id}"))), "409", "no phase has load");
     let received = probe_by_websocket(&server, &id, Duration::from_millis(1_200));
     assert!((10..30).contains(&received), "{received}");
-    let start = Instant::now();
-    let response = loop {
-        let response = get(server.v4(), &path);
-        if status(&response) == "200" {
-            break response;
-        }
-        assert!(start.elapsed() < PATIENCE, "{response}");
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    await_result(&server, &id);
+    let response = get(server.v4(), &path);
     let run: Value = serde_json::from_str(body(&response)).expect("JSON");
     let probes = run["series"].as_array().expect("series").iter();
     let probes = probes.filter(|series| series["metric"] == "http_kept_s").map(|s| s["values"].as_array());
@@ -149,7 +147,7 @@ fn a_result_is_shown_to_others_only_if_its_user_agrees() {
     let id = begin(&server);
     probe_by_websocket(&server, &id, Duration::from_millis(100));
     let listed = || body(&get(server.v4(), "/page/devices")).to_owned();
-    std::thread::sleep(SILENCE);
+    await_result(&server, &id);
     assert_eq!(listed(), "{\"keeps\":false,\"devices\":[]}");
     let name = "<img src=x onerror=alert(1)>\"\u{7}\u{202e}";
     let response = request(server.v4(), &format!("POST /page/publish/{id}"), name.as_bytes());
