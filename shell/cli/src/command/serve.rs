@@ -3,6 +3,7 @@ use crate::args::{OtherProtocol, ServeArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::{Console, warn};
+use fathom_app::AppError;
 use fathom_app::serve::{
     self, Config, Event, IPERF3_PORT, IRTT_PORT, Progress, STAMP_PORT, Server, SessionEnd, WebConfig,
 };
@@ -32,7 +33,12 @@ pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
                 }
                 Progress::Event(event) => console.note(&log_line(&event)),
             },
-        )?;
+        );
+    let stats = stats.map_err(|error| match error {
+        // The usual advice is about flags of other commands.
+        AppError::CannotMakeDirectory { .. } => Failure::environment(format_args!("--results: {error}")),
+        other => other.into(),
+    })?;
     console.note(&format!(
         "served {}: {} received, {} sent",
         counted(stats.sessions, "session", "sessions"),
