@@ -1,5 +1,5 @@
 # `make demo` shows bufferbloat on this machine. `make check` runs the fast tests, `make test` all.
-.PHONY: demo check test lint docs golden page bench release install setup
+.PHONY: demo check test lint docs engine site golden page bench release install setup
 
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -20,8 +20,18 @@ check:
 
 # Everything, as root. Without backtraces, so that the message of a failed test is near the end of
 # the output.
-test: setup lint docs
-	RUST_BACKTRACE=0 cargo test --workspace --locked --no-fail-fast
+test: setup lint docs engine
+	RUST_BACKTRACE=0 cargo test --workspace --features fathom-cli/engine --locked --no-fail-fast
+
+# `fathom trace` and `fathom sim` for browsers, which the page of `fathom serve` has inside.
+engine:
+	packaging/engine target/engine.js
+
+# The static site: captures and simulations in the browser, gallery, documentation. It works from a
+# disk, too.
+site:
+	./setup site
+	packaging/site
 
 lint:
 	cargo fmt --all --check
@@ -33,8 +43,8 @@ docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 # Rewrites the expected results in golden/ and docs/metrics.md. Read the diff before you commit it.
-golden:
-	UPDATE_GOLDEN=1 cargo test --workspace --locked
+golden: engine
+	UPDATE_GOLDEN=1 cargo test --workspace --features fathom-cli/engine --locked
 
 # Opens a page of a million segments in headless Chromium and measures the cost of each frame.
 page:
@@ -52,11 +62,13 @@ bench: release
 # as long as a release build; adds the component llvm-tools.
 release:
 	./setup build
-	packaging/release
+	packaging/engine target/engine.js
+	packaging/release --features engine
 
 install:
 	./setup build
-	cargo install --path shell/cli --locked
+	packaging/engine target/engine.js
+	cargo install --path shell/cli --features engine --locked
 	$(or $(CARGO_HOME),$(HOME)/.cargo)/bin/fathom man --all $(MAN)
 
 # man(1) searches this directory when the program is in PATH. A package sets another one.

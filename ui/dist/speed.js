@@ -4,36 +4,77 @@ function e(e, t = {}, ...n) {
 	for (let [e, n] of Object.entries(t)) r.setAttribute(e, n);
 	return r.append(...n), r;
 }
-// src/speed/numbers.ts
-var t = (e, t) => {
+var t = (e) => {
+	let t = 10 ** Math.floor(Math.log10(e));
+	return t * ([
+		1,
+		2,
+		5,
+		10
+	].find((n) => n * t >= e * .9999) ?? 10);
+}, n = (e) => {
+	let { clientWidth: t, clientHeight: n } = e, r = e.getContext("2d");
+	if (!r || t === 0) return;
+	let i = devicePixelRatio || 1, [a, o] = [Math.round(t * i), Math.round(n * i)];
+	(e.width !== a || e.height !== o) && ([e.width, e.height] = [a, o]), r.setTransform(i, 0, 0, i, 0, 0), r.clearRect(0, 0, t, n);
+	let s = getComputedStyle(e);
+	return r.font = `12px ${s.fontFamily}`, {
+		context: r,
+		width: t,
+		height: n,
+		colour: (e) => s.getPropertyValue(e).trim()
+	};
+}, r = ({ context: e, width: n, colour: r }, i, { name: a, top: o, height: s, least: c, format: l }, u) => {
+	let d = t(u.flatMap(({ points: e }) => e.map(({ value: e }) => e).filter(Number.isFinite)).reduce((e, t) => Math.max(e, t), c)), f = (e) => o + s * (1 - e / d);
+	e.strokeStyle = r("--hair"), e.lineWidth = 1, e.textAlign = "right";
+	for (let t of [
+		0,
+		.5,
+		1
+	]) {
+		let i = Math.round(f(d * t)) + .5;
+		e.beginPath(), e.moveTo(74, i), e.lineTo(n - 14, i), e.stroke(), e.fillStyle = r("--dim"), e.fillText(l(d * t), 69, i + 4);
+	}
+	e.textAlign = "left", e.fillStyle = r("--ink"), e.fillText(a, 78, o + 13);
+	for (let { points: t, ink: n, isDotted: r } of u) {
+		e.strokeStyle = e.fillStyle = n, e.lineWidth = 1.8, e.beginPath();
+		let a = !1;
+		for (let { at: n, value: o } of t) r && e.fillRect(i(n) - 1, f(o) - 1, 2, 2), Number.isNaN(o) ? a = !1 : a ? e.lineTo(i(n), f(o)) : e.moveTo(i(n), f(o)), a = !Number.isNaN(o);
+		e.stroke();
+	}
+}, i = ({ context: e, height: n, colour: r }, i, a) => {
+	let o = t(a / 6);
+	e.textAlign = "center", e.fillStyle = r("--dim");
+	for (let t = 0; t <= a; t += o) e.fillText(`${t} s`, i(t), n - 5);
+}, a = 9.95, o = (e, t) => {
 	let n = t >= 99.95 ? 0 : t >= 9.995 ? 1 : 2;
 	return t.toLocaleString(e, {
 		minimumFractionDigits: n,
 		maximumFractionDigits: n
 	});
-}, n = (e, t) => t.toLocaleString(e, { maximumFractionDigits: 0 }), r = (e, r) => {
-	if (r >= 9.95) return `${t(e, r)} s`;
-	let i = r * 1e3;
-	return `${i >= 10 || i === 0 ? n(e, i) : i.toLocaleString(e, { maximumFractionDigits: 1 })} ms`;
-}, i = (e, t) => `${t.toLocaleString(e, {
+}, s = (e, t) => t.toLocaleString(e, { maximumFractionDigits: 0 }), c = (e, t) => {
+	if (t >= a) return `${o(e, t)} s`;
+	let n = t * 1e3;
+	return `${n >= 10 || n === 0 ? s(e, n) : n.toLocaleString(e, { maximumFractionDigits: 1 })} ms`;
+}, l = (e, t) => `${t.toLocaleString(e, {
 	minimumFractionDigits: 1,
 	maximumFractionDigits: 1
-})} s`, a = (e, t) => `+${r(e, Math.max(0, t))}`, o = (e, n) => {
-	let [r, i] = n >= 9995e5 ? [1e9, "Gbit/s"] : n >= 999500 ? [1e6, "Mbit/s"] : [1e3, "kbit/s"];
-	return `${t(e, n / r)} ${i}`;
-}, s = (e, t) => {
+})} s`, u = (e, t) => `+${c(e, Math.max(0, t))}`, d = (e, t) => {
+	let [n, r] = t >= 9995e5 ? [1e9, "Gbit/s"] : t >= 999500 ? [1e6, "Mbit/s"] : [1e3, "kbit/s"];
+	return `${o(e, t / n)} ${r}`;
+}, f = (e, t) => {
 	let [n, r] = t >= 9995e5 ? [1e9, "GB"] : [1e6, "MB"], i = t / n;
 	return `${i.toLocaleString(e, { maximumFractionDigits: +(i < 10) })} ${r}`;
-}, c = (e, t) => t.toLocaleString(e, { maximumFractionDigits: 2 }), l = (e, t) => t === 0 ? "0" : t >= 1 ? `${c(e, t)} s` : `${c(e, t * 1e3)} ms`, u = (e, t) => {
+}, p = (e, t) => t.toLocaleString(e, { maximumFractionDigits: 2 }), m = (e, t) => t === 0 ? "0" : t >= 1 ? `${p(e, t)} s` : `${p(e, t * 1e3)} ms`, ee = (e, t) => {
 	if (t === 0) return "0";
 	let [n, r] = t >= 1e9 ? [1e9, "Gbit/s"] : t >= 1e6 ? [1e6, "Mbit/s"] : [1e3, "kbit/s"];
-	return `${c(e, t / n)} ${r}`;
-}, d = {
+	return `${p(e, t / n)} ${r}`;
+}, h = {
 	en: "English",
 	de: "Deutsch",
 	fr: "Français",
 	es: "Español"
-}, f = {
+}, g = {
 	language: [
 		"Language",
 		"Sprache",
@@ -532,6 +573,18 @@ var t = (e, t) => {
 		"À plusieurs Gbit/s, si le navigateur était la limite. La ligne de commande voit tout cela : fathom test",
 		"A varios Gbit/s, si el navegador era el límite. La línea de comandos ve todo esto: fathom test"
 	],
+	"site-trace": [
+		"Analyze a capture (in English)",
+		"Einen Mitschnitt analysieren (auf Englisch)",
+		"Analyser une capture (en anglais)",
+		"Analizar una captura (en inglés)"
+	],
+	"site-sim": [
+		"Simulate a line (in English)",
+		"Eine Leitung simulieren (auf Englisch)",
+		"Simuler une ligne (en anglais)",
+		"Simular una línea (en inglés)"
+	],
 	privacy: [
 		"No account, no cookies, no third parties. The server keeps a result for a day.",
 		"Kein Konto, keine Cookies, keine Dritten. Der Server bewahrt ein Ergebnis einen Tag auf.",
@@ -604,32 +657,24 @@ var t = (e, t) => {
 		"Latence et débit au fil du temps",
 		"Latencia y velocidad a lo largo del tiempo"
 	]
-}, ee = [
+}, te = [
 	"en",
 	"de",
 	"fr",
 	"es"
-], p = (e) => e.map((e) => e.slice(0, 2).toLowerCase()).find((e) => e in d) ?? "en", m = (e, t, ...n) => {
+], ne = (e) => e.map((e) => e.slice(0, 2).toLowerCase()).find((e) => e in h) ?? "en", _ = (e, t, ...n) => {
 	let r = [...n];
-	return f[t][ee.indexOf(e)].replaceAll("{}", () => r.shift() ?? "");
-}, te = (e) => e in f;
-Object.keys(f);
+	return g[t][te.indexOf(e)].replaceAll("{}", () => r.shift() ?? "");
+}, re = (e) => e in g;
+Object.keys(g);
 // src/speed/chart.ts
-var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
+var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	idle: "--idle",
 	down: "--down",
 	up: "--up",
 	both: "--both",
 	drain: "--drain"
-}, _ = (e) => {
-	let t = 10 ** Math.floor(Math.log10(e));
-	return t * ([
-		1,
-		2,
-		5,
-		10
-	].find((n) => n * t >= e * .9999) ?? 10);
-}, ce = class {
+}, ue = class {
 	canvas;
 	language;
 	latency = [];
@@ -673,74 +718,46 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		}));
 	}
 	draw() {
-		let { clientWidth: e, clientHeight: t } = this.canvas, n = this.canvas.getContext("2d");
-		if (!n || e === 0) return;
-		let r = devicePixelRatio || 1;
-		(this.canvas.width !== Math.round(e * r) || this.canvas.height !== Math.round(t * r)) && (this.canvas.width = Math.round(e * r), this.canvas.height = Math.round(t * r)), n.setTransform(r, 0, 0, r, 0, 0), n.clearRect(0, 0, e, t);
-		let i = getComputedStyle(this.canvas), a = (e) => i.getPropertyValue(e).trim();
-		n.font = `12px ${i.fontFamily}`;
-		let o = Math.max(ie, this.elapsed), s = (t) => h + (e - h - ne) * t / o, c = (t - 60 - re) / 2;
-		this.drawPhases(n, s, t, a);
+		let e = n(this.canvas);
+		if (!e) return;
+		let { context: t, width: a, height: o, colour: s } = e, c = Math.max(oe, this.elapsed), l = (e) => 74 + (a - 74 - 14) * e / c, u = (o - 60 - ae) / 2;
+		this.drawPhases(t, l, o, s);
 		let d = {
-			top: g,
-			height: c,
-			least: ae,
-			format: (e) => l(this.language, e)
+			name: _(this.language, "latency"),
+			top: ie,
+			height: u,
+			least: se,
+			format: (e) => m(this.language, e)
 		}, f = {
-			top: 60 + c,
-			height: c,
-			least: oe,
-			format: (e) => u(this.language, e)
+			name: _(this.language, "throughput"),
+			top: 60 + u,
+			height: u,
+			least: ce,
+			format: (e) => ee(this.language, e)
 		};
-		this.drawPlot(n, s, d, m(this.language, "latency"), [[
-			this.latency,
-			a("--latency"),
-			!0
-		]], a), this.drawPlot(n, s, f, m(this.language, "throughput"), [[
-			this.down,
-			a("--down"),
-			!1
-		], [
-			this.up,
-			a("--up"),
-			!1
-		]], a), this.drawTime(n, s, o, t, a);
+		r(e, l, d, [{
+			points: this.latency,
+			ink: s("--latency"),
+			isDotted: !0
+		}]), r(e, l, f, [{
+			points: this.down,
+			ink: s("--down")
+		}, {
+			points: this.up,
+			ink: s("--up")
+		}]), i(e, l, c);
 	}
 	drawPhases(e, t, n, r) {
 		this.spans.forEach(({ stage: i, from: a }, o) => {
-			let s = se[i];
+			let s = le[i];
 			if (!s) return;
 			let [c, l] = [t(a), t(this.spans[o + 1]?.from ?? this.elapsed)];
-			e.fillStyle = r(s), e.globalAlpha = .1, e.fillRect(c, 18, l - c, n - g - re + 12), e.globalAlpha = 1, e.textAlign = "left";
-			let u = m(this.language, i);
+			e.fillStyle = r(s), e.globalAlpha = .1, e.fillRect(c, 18, l - c, n - ie - ae + 12), e.globalAlpha = 1, e.textAlign = "left";
+			let u = _(this.language, i);
 			e.measureText(u).width < l - c - 4 && e.fillText(u, c + 3, 15);
 		});
 	}
-	drawPlot(e, t, { top: n, height: r, least: i, format: a }, o, s, c) {
-		let l = _(Math.max(i, ...s.flatMap(([e]) => e.map(({ value: e }) => e).filter(Number.isFinite)))), u = (e) => n + r * (1 - e / l);
-		e.strokeStyle = c("--hair"), e.lineWidth = 1, e.textAlign = "right";
-		for (let t of [
-			0,
-			.5,
-			1
-		]) {
-			let n = Math.round(u(l * t)) + .5;
-			e.beginPath(), e.moveTo(h, n), e.lineTo(this.canvas.clientWidth - ne, n), e.stroke(), e.fillStyle = c("--dim"), e.fillText(a(l * t), 69, n + 4);
-		}
-		e.textAlign = "left", e.fillStyle = c("--ink"), e.fillText(o, 78, n + 13);
-		for (let [n, r, i] of s) {
-			e.strokeStyle = e.fillStyle = r, e.lineWidth = 1.8, e.beginPath();
-			let a = !1;
-			for (let { at: r, value: o } of n) i && e.fillRect(t(r) - 1, u(o) - 1, 2, 2), Number.isNaN(o) ? a = !1 : a ? e.lineTo(t(r), u(o)) : e.moveTo(t(r), u(o)), a = !Number.isNaN(o);
-			e.stroke();
-		}
-	}
-	drawTime(e, t, n, r, i) {
-		let a = _(n / 6);
-		e.textAlign = "center", e.fillStyle = i("--dim");
-		for (let i = 0; i <= n; i += a) e.fillText(`${i} s`, t(i), r - 5);
-	}
-}, le = 48, v = 1, y = [
+}, de = 48, v = 1, y = [
 	"between",
 	"idle",
 	"down",
@@ -748,7 +765,7 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	"both",
 	"drain",
 	"over"
-], ue = (e) => {
+], fe = (e) => {
 	if (e.byteLength !== 32) return;
 	let t = new DataView(e), n = y[t.getUint8(1)];
 	if (t.getUint8(0) !== v || n === void 0) return;
@@ -764,8 +781,8 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		upKbit: r(24),
 		movedKilobytes: r(28)
 	};
-}, de = (e) => {
-	let t = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(le));
+}, pe = (e) => {
+	let t = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(de));
 	return t.setUint8(0, v), [
 		e.sequence,
 		e.received,
@@ -776,7 +793,7 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		e.downBytes,
 		e.countedUs
 	].forEach((e, n) => t.setBigUint64(16 + 8 * n, BigInt(Math.max(0, Math.round(e))))), t.buffer;
-}, b = () => (performance.timeOrigin + performance.now()) * 1e3, x = 10, fe = 4294967295, pe = class {
+}, b = () => (performance.timeOrigin + performance.now()) * 1e3, x = 10, me = 4294967295, he = class {
 	channel;
 	pass;
 	received = 0;
@@ -802,7 +819,7 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		clearInterval(this.timer), this.channel.onmessage = null;
 	}
 	take(e) {
-		let t = b(), n = e instanceof ArrayBuffer ? ue(e) : void 0;
+		let t = b(), n = e instanceof ArrayBuffer ? fe(e) : void 0;
 		n && (this.received += 1, this.waiting.push({
 			sequence: n.sequence,
 			received: this.received,
@@ -811,16 +828,16 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	}
 	answer() {
 		let e = this.channel.bufferedAmount === 0 ? this.waiting.shift() : void 0;
-		e && (this.channel.send(de({
+		e && (this.channel.send(pe({
 			...e,
-			lateUs: Math.min(fe, Math.max(0, Math.round(this.late))),
+			lateUs: Math.min(me, Math.max(0, Math.round(this.late))),
 			sentUs: b(),
 			downBytes: this.count.bytes,
 			countedUs: this.count.atUs
 		})), this.late = 0);
 	}
-}, me = 6e3, he = 1e3, S = class extends Error {}, ge = async (e, t) => {
-	let { loads: n, ...r } = (typeof RTCPeerConnection == "function" ? await ye(e, t) : void 0) ?? await Ce(e, t), i = new Worker("/page/load.js", { type: "module" });
+}, ge = 6e3, _e = 1e3, S = class extends Error {}, ve = async (e, t) => {
+	let { loads: n, ...r } = (typeof RTCPeerConnection == "function" ? await be(e, t) : void 0) ?? await Ce(e, t), i = new Worker("/page/load.js", { type: "module" });
 	return i.postMessage({
 		url: `/page/load/${r.id}`,
 		probes: n
@@ -830,7 +847,7 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 			i.terminate(), r.close();
 		}
 	};
-}, _e = async (e, t) => {
+}, C = async (e, t) => {
 	let n = await fetch(`/page/test?bytes=${e}`, {
 		method: "POST",
 		body: t
@@ -841,23 +858,23 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		id: r.slice(0, i),
 		answer: r.slice(i + 1)
 	};
-}, ve = (e) => new Promise((t) => {
-	setTimeout(t, he), e.onicegatheringstatechange = () => e.iceGatheringState === "complete" && t();
-}), ye = async (e, t) => {
+}, ye = (e) => new Promise((t) => {
+	setTimeout(t, _e), e.onicegatheringstatechange = () => e.iceGatheringState === "complete" && t();
+}), be = async (e, t) => {
 	let { port1: n, port2: r } = new MessageChannel(), i = new RTCPeerConnection(), a = i.createDataChannel("probes", {
 		ordered: !1,
 		maxRetransmits: 0
-	}), o = xe(a, n, t) ?? Se(a, n, t), s = () => {
+	}), o = Se(a, n, t) ?? w(a, n, t), s = () => {
 		o.close(), i.close();
 	};
-	await i.setLocalDescription(), await ve(i);
-	let { id: c, answer: l } = await _e(e, i.localDescription?.sdp ?? "");
+	await i.setLocalDescription(), await ye(i);
+	let { id: c, answer: l } = await C(e, i.localDescription?.sdp ?? "");
 	if (!l) s();
 	else {
 		if (await i.setRemoteDescription({
 			type: "answer",
 			sdp: l
-		}), await be(i)) return {
+		}), await xe(i)) return {
 			id: c,
 			transport: "webrtc",
 			loads: r,
@@ -865,11 +882,11 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		};
 		s();
 	}
-}, be = (e) => new Promise((t) => {
-	setTimeout(() => t(!1), me), e.onconnectionstatechange = () => {
+}, xe = (e) => new Promise((t) => {
+	setTimeout(() => t(!1), ge), e.onconnectionstatechange = () => {
 		e.connectionState === "connected" && t(!0), e.connectionState === "failed" && t(!1);
 	};
-}), xe = (e, t, n) => {
+}), Se = (e, t, n) => {
 	let r = new Worker("/page/probe.js", { type: "module" });
 	try {
 		r.postMessage({
@@ -883,15 +900,15 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	return r.onmessage = ({ data: e }) => {
 		e === "closed" ? n.closed() : e !== "ready" && n.probe(e);
 	}, { close: () => r.terminate() };
-}, Se = (e, t, n) => {
-	let r = new pe(e, (e) => {
+}, w = (e, t, n) => {
+	let r = new he(e, (e) => {
 		t.postMessage(e.stage), n.probe(e);
 	});
 	return t.onmessage = ({ data: e }) => r.setCount(e), e.onclose = () => n.closed(), { close: () => {
 		e.onclose = null, r.close();
 	} };
 }, Ce = async (e, t) => {
-	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await _e(e, ""), a = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`), o = Se(a, n, t);
+	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await C(e, ""), a = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`), o = w(a, n, t);
 	return await new Promise((e, t) => {
 		a.onopen = () => e(), a.onerror = () => t(new S(""));
 	}), {
@@ -902,19 +919,19 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 			o.close(), a.close();
 		}
 	};
-}, C = "fathom-results", we = 20, Te = (e) => {
+}, we = "fathom-results", Te = 20, Ee = (e) => {
 	let { id: t, at: n, level: r } = e ?? {};
 	return typeof t == "string" && typeof n == "number" && typeof r == "string";
-}, w = () => {
+}, De = () => {
 	try {
-		let e = JSON.parse(localStorage.getItem(C) ?? "[]");
-		return Array.isArray(e) ? e.filter(Te).slice(0, we) : [];
+		let e = JSON.parse(localStorage.getItem(we) ?? "[]");
+		return Array.isArray(e) ? e.filter(Ee).slice(0, Te) : [];
 	} catch {
 		return [];
 	}
-}, Ee = (e) => {
+}, Oe = (e) => {
 	try {
-		localStorage.setItem(C, JSON.stringify([e, ...w()].slice(0, we)));
+		localStorage.setItem(we, JSON.stringify([e, ...De()].slice(0, Te)));
 	} catch {}
 }, T = (e) => {
 	try {
@@ -926,15 +943,15 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	try {
 		localStorage.setItem(e, t);
 	} catch {}
-}, De = [
+}, ke = [
 	[4.02, "calls-good"],
 	[3.6, "calls-fair"],
 	[3.1, "calls-poor"]
-], Oe = [
+], Ae = [
 	[2e7, "video-good"],
 	[5e6, "video-hd"],
 	[1e6, "video-low"]
-], ke = [
+], je = [
 	"all",
 	"third_person",
 	"from_above",
@@ -946,200 +963,201 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 		both: e.lag_both_s
 	}, r = Object.values(n).filter((e) => e !== void 0);
 	return n[t.phase ?? ""] ?? (r.length > 0 ? Math.max(...r) : void 0);
-}, Ae = (e) => /late|cpu|probes_left_out/.test(e.verdict.reason?.kind ?? ""), je = (e, t) => {
-	let n = a(e, O(t) ?? 0);
+}, Me = (e) => /late|cpu|probes_left_out/.test(e.verdict.reason?.kind ?? ""), Ne = (e, t) => {
+	let n = u(e, O(t) ?? 0);
 	switch (D(t)) {
-		case "good": return m(e, "responsive", n);
-		case "fair": return e === "en" ? t.verdict.headline : m(e, "fair-line", n);
-		case "at_least_bad": return m(e, "growing", n);
-		case "no_result": return m(e, Ae(t) ? "late" : "unclear");
+		case "good": return _(e, "responsive", n);
+		case "fair": return e === "en" ? t.verdict.headline : _(e, "fair-line", n);
+		case "at_least_bad": return _(e, "growing", n);
+		case "no_result": return _(e, Me(t) ? "late" : "unclear");
 		case "bad": {
 			let r = t.verdict.phase;
-			return m(e, r === "up" ? "bad-up" : r === "down" ? "bad-down" : "bad-both", n);
+			return _(e, r === "up" ? "bad-up" : r === "down" ? "bad-down" : "bad-both", n);
 		}
 	}
-}, Me = (e) => De.find(([t]) => e >= t)?.[1] ?? "calls-broken", Ne = (e) => Oe.find(([t]) => e >= t)?.[1] ?? "video-none", Pe = (e, { summary: t, verdict: n }) => {
-	let r = (e) => t.phases.find(({ phase: t }) => t === e), [a, o] = [r("idle"), r(n.phase)];
-	if (!a || !o) return [];
-	let s = (e, t) => t(e) ?? "–", c = ({ call_mos: t }) => t === void 0 ? void 0 : m(e, Me(t)), l = ({ games: t }) => t !== void 0 && ke.includes(t) ? m(e, `games-${t}`) : void 0, u = ({ page_load_s: t }) => t === void 0 ? void 0 : m(e, "pages-time", i(e, t)), d = (t) => t === void 0 ? "–" : m(e, Ne(t)), [f, ee] = [t.goodput_down_bits_per_second, r("both")?.goodput_down_bits_per_second], p = (t, n) => [
-		m(e, t),
-		s(a, n),
-		s(o, n)
+}, Pe = (e) => ke.find(([t]) => e >= t)?.[1] ?? "calls-broken", Fe = (e) => Ae.find(([t]) => e >= t)?.[1] ?? "video-none", Ie = (e, { summary: t, verdict: n }) => {
+	let r = (e) => t.phases.find(({ phase: t }) => t === e), [i, a] = [r("idle"), r(n.phase)];
+	if (!i || !a) return [];
+	let o = (e, t) => t(e) ?? "–", s = ({ call_mos: t }) => t === void 0 ? void 0 : _(e, Pe(t)), c = ({ games: t }) => t !== void 0 && je.includes(t) ? _(e, `games-${t}`) : void 0, u = ({ page_load_s: t }) => t === void 0 ? void 0 : _(e, "pages-time", l(e, t)), d = (t) => t === void 0 ? "–" : _(e, Fe(t)), [f, p] = [t.goodput_down_bits_per_second, r("both")?.goodput_down_bits_per_second], m = (t, n) => [
+		_(e, t),
+		o(i, n),
+		o(a, n)
 	];
 	return [
-		p("calls", c),
-		p("games", l),
-		p("pages", u),
+		m("calls", s),
+		m("games", c),
+		m("pages", u),
 		[
-			m(e, "video"),
+			_(e, "video"),
 			d(f),
-			d(ee)
+			d(p)
 		]
 	];
-}, Fe = (e, t, n) => `${o(e, t)} – ${o(e, n)}`, Ie = (e, t) => {
+}, Le = (e, t, n) => `${d(e, t)} – ${d(e, n)}`, Re = (e, t) => {
 	let n = t.advice.flatMap((t) => {
 		let { action: n, direction: r, min_bits_per_second: i, max_bits_per_second: a } = t;
-		return n === "shape" && r && i && a ? [m(e, `shape-${r}`, Fe(e, i, a))] : n === "shape" ? [m(e, "shape")] : n === "do_not_shape" ? [m(e, "no-shape")] : n === "load_longer" ? [m(e, "longer")] : n === "use_quiet_machine" ? [m(e, "late-remedy")] : [];
+		return n === "shape" && r && i && a ? [_(e, `shape-${r}`, Le(e, i, a))] : n === "shape" ? [_(e, "shape")] : n === "do_not_shape" ? [_(e, "no-shape")] : n === "load_longer" ? [_(e, "longer")] : n === "use_quiet_machine" ? [_(e, "late-remedy")] : [];
 	}), r = D(t);
-	return r === "no_result" && n.length === 0 && n.push(m(e, Ae(t) ? "late-remedy" : "unclear-remedy")), (r === "bad" || r === "at_least_bad") && n.push(m(e, "cable")), [...new Set(n.length > 0 ? n : [m(e, "nothing")])];
-}, Le = (e, { summary: t }) => {
-	let n = m(e, "by-upload"), i = m(e, "by-download"), s = (e, t) => e.flatMap(([e, n]) => e === void 0 ? [] : [`${t(e)} ${n}`]).join(", ") || "–", c = t.idle_p50_s === void 0 ? "" : ` (${m(e, "when-idle")} ${r(e, t.idle_p50_s)})`, l = s([[t.lag_up_s, n], [t.lag_down_s, i]], (t) => a(e, t)), u = [[t.goodput_up_bits_per_second, n], [t.goodput_down_bits_per_second, i]], d = t.responsiveness_rpm;
+	return r === "no_result" && n.length === 0 && n.push(_(e, Me(t) ? "late-remedy" : "unclear-remedy")), (r === "bad" || r === "at_least_bad") && n.push(_(e, "cable")), [...new Set(n.length > 0 ? n : [_(e, "nothing")])];
+}, ze = (e, { summary: t }) => {
+	let n = _(e, "by-upload"), r = _(e, "by-download"), i = (e, t) => e.flatMap(([e, n]) => e === void 0 ? [] : [`${t(e)} ${n}`]).join(", ") || "–", a = t.idle_p50_s === void 0 ? "" : ` (${_(e, "when-idle")} ${c(e, t.idle_p50_s)})`, o = i([[t.lag_up_s, n], [t.lag_down_s, r]], (t) => u(e, t)), s = [[t.goodput_up_bits_per_second, n], [t.goodput_down_bits_per_second, r]], l = t.responsiveness_rpm;
 	return {
-		lag: l + c,
-		throughput: s(u, (t) => o(e, t)),
-		responsiveness: d === void 0 ? "–" : `${Math.round(d).toLocaleString(e)} RPM${t.grade ? `, ${t.grade}` : ""}`
+		lag: o + a,
+		throughput: i(s, (t) => d(e, t)),
+		responsiveness: l === void 0 ? "–" : `${Math.round(l).toLocaleString(e)} RPM${t.grade ? `, ${t.grade}` : ""}`
 	};
-}, Re = [
+}, Be = [
 	5e7,
 	25e7,
 	1e9,
 	4e9
-], ze = 1e9, Be = 5e7, Ve = 15e3, He = 400, Ue = 35e3, We = 4e3, Ge = 2e3, k = [
+], Ve = 1e9, He = 5e7, Ue = 15e3, We = 400, Ge = 35e3, Ke = 4e3, qe = 2e3, k = [
 	"idle",
 	"down",
 	"up",
 	"both",
 	"drain"
-], A = (e) => document.getElementById(e), [j, M, Ke, N] = [
+], A = (e) => document.getElementById(e), [j, M, N, P] = [
 	"start",
 	"run",
 	"result",
 	"failure"
-].map((e) => A(e)), qe = T("language") ?? "", P = qe in d ? qe : p(navigator.languages), F = new ce(A("chart"), P), I, L, R, z, B = 0, V = 0, H = 0, U = (e, ...t) => m(P, e, ...t), W = navigator.connection, Je = W?.saveData === !0 || W?.type === "cellular", G = Je ? "fathom-budget-metered" : "fathom-budget", K = (e) => {
+].map((e) => A(e)), Je = T("language") ?? "", F = Je in h ? Je : ne(navigator.languages), I = new ue(A("chart"), F), L, R, z, B, V = 0, H = 0, U = 0, W = (e, ...t) => _(F, e, ...t), Ye = navigator.connection, Xe = Ye?.saveData === !0 || Ye?.type === "cellular", G = Xe ? "fathom-budget-metered" : "fathom-budget", K = (e) => {
 	for (let t of [
 		j,
 		M,
-		Ke,
-		N
+		N,
+		P
 	]) t && (t.hidden = t !== e);
-	A("picture").hidden = e === j || e === N && !z;
-}, Ye = () => {
-	document.documentElement.lang = P;
+	A("picture").hidden = e === j || e === P && !B;
+}, Ze = () => {
+	document.documentElement.lang = F;
 	for (let e of document.querySelectorAll("[data-word]")) {
 		let t = e.dataset.word ?? "";
-		te(t) && (e.textContent = U(t));
+		re(t) && (e.textContent = W(t));
 	}
-	document.title = `Fathom: ${U("title")}`, A("chart").setAttribute("aria-label", U("chart")), F.language = P, F.draw(), Xe(), J(), st(), R && nt(R.id, R.result, R.transport), ct();
-}, q = () => Number(A("budget").value), Xe = () => {
-	let t = A("budget"), n = Number(t.value || T(G) || (Je ? Be : ze)), r = Re.map((t) => {
-		let r = e("option", { value: String(t) }, s(P, t));
+	document.title = `Fathom: ${W("title")}`, A("chart").setAttribute("aria-label", W("chart")), I.language = F, I.draw(), Qe(), J(), lt(), z && it(z.id, z.result, z.transport), ut();
+}, q = () => Number(A("budget").value), Qe = () => {
+	let t = A("budget"), n = Number(t.value || T(G) || (Xe ? He : Ve)), r = Be.map((t) => {
+		let r = e("option", { value: String(t) }, f(F, t));
 		return r.selected = t === n, r;
 	});
-	t.replaceChildren(...r), A("cost").textContent = U("cost", s(P, q()));
+	t.replaceChildren(...r), A("cost").textContent = W("cost", f(F, q()));
 }, J = () => {
-	let t = z ? k.indexOf(z) : -1, n = z ? y.indexOf(z) : 0, r = k.map((r, i) => {
-		let a = e("li", {}, U(r));
+	let t = B ? k.indexOf(B) : -1, n = B ? y.indexOf(B) : 0, r = k.map((r, i) => {
+		let a = e("li", {}, W(r));
 		return i === t && a.setAttribute("aria-current", "step"), a.classList.toggle("done", y.indexOf(r) < n || Y > i), a;
 	});
 	A("phases").replaceChildren(...r);
-}, Y = 0, Ze = (e) => {
-	if (z === e) return;
-	z = e;
+}, Y = 0, $e = (e) => {
+	if (B === e) return;
+	B = e;
 	let t = k.indexOf(e);
 	Y = t >= 0 ? t : e === "over" ? k.length : Math.max(Y, 1);
-	let n = U(e);
+	let n = W(e);
 	A("stage").textContent = n, A("said").textContent = n, J();
-}, Qe = (e) => {
-	B = Date.now(), Ze(e.stage), F.add(e), e.delayUs > 0 && (A("live-latency").textContent = r(P, e.delayUs / 1e6));
+}, et = (e) => {
+	V = Date.now(), $e(e.stage), I.add(e), e.delayUs > 0 && (A("live-latency").textContent = c(F, e.delayUs / 1e6));
 	let t = (t) => t.includes(e.stage);
-	t(["down", "both"]) && (A("live-down").textContent = o(P, e.downKbit * 1e3)), t(["up", "both"]) && (A("live-up").textContent = o(P, e.upKbit * 1e3)), A("moved").textContent = U("moved", s(P, e.movedKilobytes * 1e3)), e.stage === "over" && X(!1);
+	t(["down", "both"]) && (A("live-down").textContent = d(F, e.downKbit * 1e3)), t(["up", "both"]) && (A("live-up").textContent = d(F, e.upKbit * 1e3)), A("moved").textContent = W("moved", f(F, e.movedKilobytes * 1e3)), e.stage === "over" && X(!1);
 }, X = (e) => {
-	let t = L, n = I?.id;
-	L = void 0, t && n && t(n, e);
-}, $e = async () => {
-	[z, Y, R, V, H] = [
+	let t = R, n = L?.id;
+	R = void 0, t && n && t(n, e);
+}, tt = async () => {
+	[B, Y, z, H, U] = [
 		void 0,
 		0,
 		void 0,
 		0,
 		document.hidden ? Date.now() : 0
-	], E(G, String(q())), F.clear();
+	], E(G, String(q())), I.clear();
 	for (let e of [
 		"live-latency",
 		"live-down",
 		"live-up"
 	]) A(e).textContent = "–";
-	A("moved").textContent = "", A("quality").textContent = "", A("stage").textContent = U("connecting"), J(), K(M), A("stage").focus();
+	A("moved").textContent = "", A("quality").textContent = "", A("stage").textContent = W("connecting"), J(), K(M), A("stage").focus();
 	let e, t = new Promise((t) => {
-		L = (n, r) => t(e = [n, r]);
-	}), n = setInterval(() => void et().then((e) => e && X(!0)), Ge);
+		R = (n, r) => t(e = [n, r]);
+	}), n = setInterval(() => void nt().then((e) => e && X(!0)), qe);
 	try {
-		B = Date.now(), I = await ge(q(), {
-			probe: Qe,
+		V = Date.now(), L = await ve(q(), {
+			probe: et,
 			closed: () => X(!0)
-		}), z === "over" && !e && X(!1);
-		let [n, r] = await t, { transport: i } = I;
-		I.close();
-		let a = await tt(n);
+		}), B === "over" && !e && X(!1);
+		let [n, r] = await t, { transport: i } = L;
+		L.close();
+		let a = await rt(n);
 		if (!a || r && a.summary.phases.length === 0) return Z("lost", "offline-remedy");
-		document.hidden && H && (V += Date.now() - H), nt(n, a, i), it(n, a), await lt(n), A("headline").focus();
+		document.hidden && U && (H += Date.now() - U), it(n, a, i), ot(n, a), await dt(n), A("headline").focus();
 	} catch (e) {
-		if (I?.close(), !(e instanceof S)) return Z("offline", "offline-remedy");
+		if (L?.close(), !(e instanceof S)) return Z("offline", "offline-remedy");
 		if (!e.message) return Z("blocked", "blocked-remedy");
 		Z("refused", "refused-remedy", e.message.replace(/\.$/, ""));
 	} finally {
-		clearInterval(n), I = void 0;
+		clearInterval(n), L = void 0;
 	}
-}, et = async () => {
-	let e = Date.now() - B;
-	if (!I || e < We) return !1;
-	let t = await fetch(`/page/result/${I.id}`).then(({ status: e }) => e, () => 0);
-	return e > Ue || (t === 0 || t === 404) && Date.now() - B >= e;
-}, tt = async (e) => {
-	let t = Date.now() + Ve;
+}, nt = async () => {
+	let e = Date.now() - V;
+	if (!L || e < Ke) return !1;
+	let t = await fetch(`/page/result/${L.id}`).then(({ status: e }) => e, () => 0);
+	return e > Ge || (t === 0 || t === 404) && Date.now() - V >= e;
+}, rt = async (e) => {
+	let t = Date.now() + Ue;
 	for (; Date.now() < t;) {
 		let t = await fetch(`/page/result/${e}`).catch(() => void 0);
 		if (t?.status === 200) return await t.json();
 		if (!t || t.status === 404) return;
-		await new Promise((e) => setTimeout(e, He));
+		await new Promise((e) => setTimeout(e, We));
 	}
 }, Z = (e, t, ...n) => {
-	A("problem").textContent = U(e, ...n), A("remedy").textContent = U(t), K(N);
-}, nt = (t, n, r) => {
-	R = {
+	A("problem").textContent = W(e, ...n), A("remedy").textContent = W(t), K(P);
+}, it = (t, n, r) => {
+	z = {
 		id: t,
 		result: n,
 		transport: r
 	};
 	let i = D(n);
-	A("card").dataset.level = i, A("level").textContent = U(i), A("headline").textContent = je(P, n);
+	A("card").dataset.level = i, A("level").textContent = W(i), A("headline").textContent = Ne(F, n);
 	let a = A("consequence");
-	a.textContent = P === "en" ? n.verdict.consequence ?? "" : "", i === "no_result" && P === "en" && (a.textContent = n.verdict.headline);
-	let o = Le(P, n);
+	a.textContent = F === "en" ? n.verdict.consequence ?? "" : "", i === "no_result" && F === "en" && (a.textContent = n.verdict.headline);
+	let o = ze(F, n);
 	A("lag").textContent = o.lag, A("throughput").textContent = o.throughput, A("responsiveness").textContent = o.responsiveness;
-	let s = Pe(P, n).map(([t, n, r]) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n), e("td", {}, r))), c = e("tr", {}, e("td"), e("th", { scope: "col" }, U("when-idle")), e("th", { scope: "col" }, U("when-busy")));
-	A("uses").replaceChildren(...s.length > 0 ? [c, ...s] : []), A("advice").replaceChildren(...Ie(P, n).map((t) => e("li", {}, t))), A("report").href = `/result/${t}`;
+	let s = Ie(F, n).map(([t, n, r]) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n), e("td", {}, r))), c = e("tr", {}, e("td"), e("th", { scope: "col" }, W("when-idle")), e("th", { scope: "col" }, W("when-busy")));
+	A("uses").replaceChildren(...s.length > 0 ? [c, ...s] : []), A("advice").replaceChildren(...Re(F, n).map((t) => e("li", {}, t))), A("report").href = `/result/${t}`;
 	let l = A("json");
-	l.href = `/result/${t}.json`, l.download = `fathom-${n.started.slice(0, 10) || t}.json`, rt(n, r), F.draw(), K(Ke);
-}, rt = (e, t) => {
-	let [n, i] = [e.late_p50_s ?? 0, e.late_p99_s ?? 0].map((e) => r(P, e)), a = [U("quality", t === "webrtc" ? "WebRTC (UDP)" : "WebSocket (TCP)", n ?? "", i ?? "")];
-	t !== "webrtc" && a.push(U("fallback")), V > 1e3 && a.push(U("hidden", r(P, V / 1e3))), A("quality").textContent = a.join(" ");
-}, it = (e, t) => {
-	Ee({
+	l.href = `/result/${t}.json`, l.download = `fathom-${n.started.slice(0, 10) || t}.json`, at(n, r), I.draw(), K(N);
+}, at = (e, t) => {
+	let [n, r] = [e.late_p50_s ?? 0, e.late_p99_s ?? 0].map((e) => c(F, e)), i = [W("quality", t === "webrtc" ? "WebRTC (UDP)" : "WebSocket (TCP)", n ?? "", r ?? "")];
+	t !== "webrtc" && i.push(W("fallback")), H > 1e3 && i.push(W("hidden", c(F, H / 1e3))), A("quality").textContent = i.join(" ");
+}, ot = (e, t) => {
+	Oe({
 		id: e,
 		at: Date.now(),
 		level: D(t),
 		lagS: O(t) ?? null,
 		upBits: t.summary.goodput_up_bits_per_second ?? null,
 		downBits: t.summary.goodput_down_bits_per_second ?? null
-	}), st();
-}, at = (e) => new Date(e).toLocaleString(P, {
+	}), lt();
+}, st = (e) => new Date(e).toLocaleString(F, {
 	dateStyle: "short",
 	timeStyle: "short"
-}), ot = (...t) => e("tr", {}, ...t.map((t) => e("th", { scope: "col" }, U(t)))), Q = (e, t) => e == null ? "–" : t(e), st = () => {
-	let t = w();
+}), ct = (...t) => e("tr", {}, ...t.map((t) => e("th", { scope: "col" }, W(t)))), Q = (e, t) => e == null ? "–" : t(e), lt = () => {
+	let t = De();
 	A("past").hidden = t.length === 0;
-	let n = t.map(({ at: t, level: n, lagS: r, upBits: i, downBits: s }) => e("tr", { "data-level": n }, e("td", {}, at(t)), e("td", { class: "level" }, te(n) ? U(n) : ""), e("td", {}, Q(r, (e) => a(P, e))), e("td", {}, Q(s, (e) => o(P, e))), e("td", {}, Q(i, (e) => o(P, e)))));
-	A("history").replaceChildren(ot("when", "lag", "lag", "download", "upload"), ...n), A("history").querySelector("th:nth-child(2)")?.replaceChildren();
-}, ct = async () => {
-	let t = await fetch("/page/devices").catch(() => void 0), { keeps: n, devices: r } = t?.ok ? await t.json() : {
+	let n = t.map(({ at: t, level: n, lagS: r, upBits: i, downBits: a }) => e("tr", { "data-level": n }, e("td", {}, st(t)), e("td", { class: "level" }, re(n) ? W(n) : ""), e("td", {}, Q(r, (e) => u(F, e))), e("td", {}, Q(a, (e) => d(F, e))), e("td", {}, Q(i, (e) => d(F, e)))));
+	A("history").replaceChildren(ct("when", "lag", "lag", "download", "upload"), ...n), A("history").querySelector("th:nth-child(2)")?.replaceChildren();
+}, ut = async () => {
+	let t = await fetch("/page/devices").catch(() => void 0), { keeps: n, has_site: r, devices: i } = t?.ok ? await t.json() : {
 		keeps: !1,
+		has_site: !1,
 		devices: []
 	};
-	A("consent-text").textContent = U(n ? "consent-keep" : "consent"), A("house").hidden = r.length === 0;
-	let i = r.map(({ name: t, result: n }) => e("tr", { "data-level": D(n) }, e("td", {}, t), e("td", { class: "level" }, U(D(n))), e("td", {}, Q(O(n), (e) => a(P, e))), e("td", {}, Q(n.summary.goodput_down_bits_per_second, (e) => o(P, e))), e("td", {}, Q(n.summary.goodput_up_bits_per_second, (e) => o(P, e)))));
-	A("devices").replaceChildren(ot("who", "lag", "lag", "download", "upload"), ...i), A("devices").querySelector("th:nth-child(2)")?.replaceChildren();
-}, lt = async (e) => {
+	A("site").hidden = !r, A("consent-text").textContent = W(n ? "consent-keep" : "consent"), A("house").hidden = i.length === 0;
+	let a = i.map(({ name: t, result: n }) => e("tr", { "data-level": D(n) }, e("td", {}, t), e("td", { class: "level" }, W(D(n))), e("td", {}, Q(O(n), (e) => u(F, e))), e("td", {}, Q(n.summary.goodput_down_bits_per_second, (e) => d(F, e))), e("td", {}, Q(n.summary.goodput_up_bits_per_second, (e) => d(F, e)))));
+	A("devices").replaceChildren(ct("who", "lag", "lag", "download", "upload"), ...a), A("devices").querySelector("th:nth-child(2)")?.replaceChildren();
+}, dt = async (e) => {
 	if (A("consent").checked) {
 		let t = A("device").value.trim();
 		E("fathom-device", t), await fetch(`/page/publish/${e}`, {
@@ -1147,30 +1165,30 @@ var h = 74, ne = 14, g = 30, re = 22, ie = 30, ae = .02, oe = 1e6, se = {
 			body: t
 		}).catch(() => void 0);
 	}
-	await ct();
-}, ut = async () => {
+	await ut();
+}, ft = async () => {
 	let e = A("report").href;
-	await navigator.clipboard?.writeText(e).then(() => A("shared").textContent = U("copied"), () => A("shared").textContent = e) ?? (A("shared").textContent = e);
+	await navigator.clipboard?.writeText(e).then(() => A("shared").textContent = W("copied"), () => A("shared").textContent = e) ?? (A("shared").textContent = e);
 }, $ = A("language");
-for (let [t, n] of Object.entries(d)) {
+for (let [t, n] of Object.entries(h)) {
 	let r = e("option", {
 		value: t,
 		lang: t
 	}, n);
-	r.selected = t === P, $.append(r);
+	r.selected = t === F, $.append(r);
 }
 $.onchange = () => {
-	P = $.value, E("language", P), Ye();
+	F = $.value, E("language", F), Ze();
 }, A("budget").onchange = () => {
-	E(G, String(q())), Xe();
+	E(G, String(q())), Qe();
 };
-var dt = A("consent");
-dt.onchange = () => A("naming").hidden = !dt.checked, A("device").value = T("fathom-device") ?? "";
+var pt = A("consent");
+pt.onchange = () => A("naming").hidden = !pt.checked, A("device").value = T("fathom-device") ?? "";
 for (let e of [
 	"go",
 	"again",
 	"retry"
-]) A(e).onclick = () => void $e();
-A("stop").onclick = () => X(!0), A("share").onclick = () => void ut(), document.addEventListener("visibilitychange", () => {
-	document.hidden ? H = Date.now() : H &&= (V += Date.now() - H, 0);
-}), Ye(), K(j);
+]) A(e).onclick = () => void tt();
+A("stop").onclick = () => X(!0), A("share").onclick = () => void ft(), document.addEventListener("visibilitychange", () => {
+	document.hidden ? U = Date.now() : U &&= (H += Date.now() - U, 0);
+}), Ze(), K(j);

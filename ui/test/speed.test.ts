@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { Answers, type Channel } from "../src/speed/answers.ts";
-import { niceTop } from "../src/speed/chart.ts";
+import { niceTop } from "../src/plot.ts";
 import { readProbe, writeEcho } from "../src/speed/messages.ts";
 import { bytes, duration, lag, rate } from "../src/speed/numbers.ts";
 import { advice, headline, levelOf, numbers, type Result, uses, worstLag } from "../src/speed/result.ts";

@@ -48,6 +48,9 @@ impl Diagnoses {
 }
 
 impl Judge for Diagnoses {
+    fn scripts(&self) -> &[&str] {
+        &fathom_trace_page::SCRIPTS
+    }
     fn keeps(&self) -> bool {
         self.results.is_some()
     }

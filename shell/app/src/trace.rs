@@ -2,7 +2,6 @@
 //! other tools.
 mod exports;
 mod input;
-mod page;
 mod pass;
 mod path;
 mod read;
@@ -194,7 +193,7 @@ impl Trace {
         let mut tracer = Tracer::second_pass(extras.sinks(flows)?, bounds(), flows);
         pass(input, |times, packet| tracer.packet(times, packet))?;
         let (_, sinks) = tracer.finish();
-        extras.write(sinks, flows, |recorder| page::page(recorder, queues, run, &diagnose(run)))
+        extras.write(sinks, flows, |recorder| fathom_trace_page::page(recorder, queues, run, &diagnose(run)))
     }
 }
 

@@ -2,15 +2,11 @@
 use crate::packing::Source;
 use crate::source::alone;
 use crate::{InputEnd, ReadFault, SourceError, source};
-use fathom_capture::{CaptureError, Frame, Reader, Statistics, Step};
+use fathom_capture::{CaptureError, Feed, Frame};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Bytes per read: large enough to make the call cheap, small enough for the CPU cache.
-const BUFFER_BYTES: usize = 64 << 10;
-/// Maximum number of interfaces whose statistics are kept.
-const MAX_STATISTICS: usize = 1024;
 /// Bytes examined to decide whether an unknown file is text.
 const JUDGED_BYTES: usize = 512;
 /// Length of a pcap file header.
@@ -20,13 +16,7 @@ const MIN_BYTES: usize = 24;
 pub struct FrameSource {
     name: String,
     source: Source,
-    reader: Reader,
-    buffer: Vec<u8>,
-    /// Start of the unused part of the buffer.
-    start: usize,
-    end: usize,
-    frames: u64,
-    statistics: Vec<Statistics>,
+    feed: Feed,
 }
 
 impl FrameSource {
@@ -56,16 +46,7 @@ impl FrameSource {
         Ok(FrameSource::over(name.to_owned(), alone(source::unpacked(name, Box::new(source))?)))
     }
     fn over(name: String, source: Source) -> FrameSource {
-        FrameSource {
-            name,
-            source,
-            reader: Reader::new(),
-            buffer: vec![0; BUFFER_BYTES],
-            start: 0,
-            end: 0,
-            frames: 0,
-            statistics: Vec::new(),
-        }
+        FrameSource { name, source, feed: Feed::new() }
     }
     /// Passes each frame with its number (from 1, as in Wireshark) to `visit`, until that breaks or
     /// the capture ends.
@@ -78,7 +59,7 @@ impl FrameSource {
         mut visit: impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
     ) -> Result<InputEnd, SourceError> {
         loop {
-            let need = match self.buffered(&mut visit) {
+            let need = match self.feed.frames(&mut visit) {
                 Ok(ControlFlow::Continue(need)) => need,
                 Ok(ControlFlow::Break(())) => return Ok(self.ending(None)),
                 Err(error) => return self.failed(error),
@@ -90,79 +71,31 @@ impl FrameSource {
             }
         }
     }
-    /// Processes the buffer; returns how many bytes are needed to continue.
-    fn buffered(
-        &mut self,
-        visit: &mut impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<(), usize>, CaptureError> {
-        let mut rest = self.buffer.get(self.start..self.end).unwrap_or_default();
-        loop {
-            let (used, frame) = match self.reader.frame(rest) {
-                Some(found) => found,
-                None => {
-                    let (used, step) = self.reader.step(rest)?;
-                    if let Step::Frame(frame) = step {
-                        (used, frame)
-                    } else {
-                        rest = rest.get(used..).unwrap_or_default();
-                        self.start += used;
-                        match step {
-                            Step::Statistics(counts) => keep(&mut self.statistics, counts),
-                            Step::NeedMore(need) => return Ok(ControlFlow::Continue(need)),
-                            Step::Frame(_) | Step::Other => {}
-                        }
-                        continue;
-                    }
-                }
-            };
-            rest = rest.get(used..).unwrap_or_default();
-            self.start += used;
-            self.frames += 1;
-            if visit(self.frames, &frame).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-    }
-    /// Makes room for `need` bytes, then reads at least one byte; returns 0 at the end.
+    /// Reads at least one byte into room for `need` bytes; returns 0 at the end.
     fn fill(&mut self, need: usize) -> io::Result<usize> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        if need > self.buffer.len() {
-            self.buffer.resize(need.next_power_of_two(), 0);
-        }
         loop {
-            match self.source.read(&mut self.buffer[self.end..]) {
+            match self.source.read(self.feed.room(need)) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
                 Ok(read) => {
-                    self.end += read;
+                    self.feed.filled(read);
                     return Ok(read);
                 }
             }
         }
     }
-    fn left(&self) -> &[u8] {
-        self.buffer.get(self.start..self.end).unwrap_or_default()
-    }
     fn ending(&mut self, trouble: Option<ReadFault>) -> InputEnd {
-        InputEnd {
-            frames: self.frames,
-            bytes: self.reader.offset(),
-            statistics: std::mem::take(&mut self.statistics),
-            resolution_ns: self.reader.resolution_ns(),
-            untimed: self.reader.untimed(),
-            trouble,
-        }
+        InputEnd { contents: self.feed.contents(), trouble }
     }
     fn ended(&mut self) -> Result<InputEnd, SourceError> {
-        if self.reader.offset() == 0 {
-            return Err(match self.left().len() {
+        if self.feed.is_at_start() {
+            return Err(match self.feed.left().len() {
                 0 => SourceError::Empty(self.name.clone()),
                 bytes if bytes < MIN_BYTES => SourceError::Short { name: self.name.clone(), bytes },
                 _ => self.foreign(),
             });
         }
-        let cut = self.reader.finish(self.left());
+        let cut = self.feed.cut();
         Ok(self.ending(cut.map(ReadFault::Cut)))
     }
     fn failed(&mut self, error: CaptureError) -> Result<InputEnd, SourceError> {
@@ -173,7 +106,7 @@ impl FrameSource {
         }
     }
     fn unreadable(&mut self, source: io::Error) -> Result<InputEnd, SourceError> {
-        if self.reader.offset() == 0 {
+        if self.feed.is_at_start() {
             return Err(SourceError::Io { name: self.name.clone(), action: "read", source });
         }
         Ok(self.ending(Some(ReadFault::Read(source))))
@@ -182,10 +115,10 @@ impl FrameSource {
     fn foreign(&mut self) -> SourceError {
         // The first bytes were read separately to detect compression, and may look like text. Read
         // only once more: a pipe may stay open.
-        if self.left().len() < JUDGED_BYTES {
+        if self.feed.left().len() < JUDGED_BYTES {
             let _ = self.fill(JUDGED_BYTES);
         }
-        let (left, name) = (self.left(), self.name.clone());
+        let (left, name) = (self.feed.left(), self.name.clone());
         let begins = left.first_chunk().copied().unwrap_or_default();
         let start = left.get(..left.len().min(JUDGED_BYTES)).unwrap_or_default();
         if start.iter().all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~' | 0x80..)) {
@@ -198,13 +131,4 @@ impl FrameSource {
 /// The name in messages.
 fn name_of(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
-}
-
-/// Keeps the latest counts of each interface, up to a maximum number of interfaces.
-fn keep(all: &mut Vec<Statistics>, counts: Statistics) {
-    if let Some(old) = all.iter_mut().find(|old| old.interface == counts.interface) {
-        *old = counts;
-    } else if all.len() < MAX_STATISTICS {
-        all.push(counts);
-    }
 }

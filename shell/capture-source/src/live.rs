@@ -1,6 +1,6 @@
 //! Captures frames on an interface.
 use crate::{InputEnd, ReadFault, SourceError};
-use fathom_capture::{Frame, LinkType, Statistics};
+use fathom_capture::{Contents, Frame, LinkType, Statistics};
 use fathom_os::poll::{PollFd, wait};
 use fathom_os::ring::{Framing, Passage, Ring};
 use fathom_units::Duration;
@@ -124,14 +124,14 @@ impl Live {
             dropped_by_interface: None,
             dropped_by_system: counts.map(|counts| counts.dropped),
         };
-        InputEnd {
+        let contents = Contents {
             frames: self.frames,
             bytes: self.bytes,
             statistics: vec![statistics],
             resolution_ns: 1,
             untimed: 0,
-            trouble,
-        }
+        };
+        InputEnd { contents, trouble }
     }
 }
 

@@ -276,12 +276,16 @@ interface Device {
 interface House {
   /** Whether the server keeps results for longer than a day. */
   keeps: boolean;
+  /** Whether it has the pages that analyze captures and simulate lines. */
+  has_site: boolean;
   devices: Device[];
 }
 
 const showHouse = async (): Promise<void> => {
   const response = await fetch("/page/devices").catch(() => undefined);
-  const { keeps, devices } = response?.ok ? ((await response.json()) as House) : { keeps: false, devices: [] };
+  const none: House = { keeps: false, has_site: false, devices: [] };
+  const { keeps, has_site, devices } = response?.ok ? ((await response.json()) as House) : none;
+  element("site").hidden = !has_site;
   element("consent-text").textContent = say(keeps ? "consent-keep" : "consent");
   element("house").hidden = devices.length === 0;
   const rows = devices.map(({ name, result: one }) =>

@@ -7,12 +7,14 @@ extern crate alloc;
 mod answers;
 mod flow;
 mod hop;
+mod intake;
 mod probed;
 mod queue;
 mod series;
 mod unknown;
 
 pub use hop::hops;
+pub use intake::Intake;
 pub use unknown::part;
 
 use alloc::boxed::Box;

@@ -107,6 +107,13 @@ pub struct Flows {
 }
 
 impl Flows {
+    /// The `count` flows with the most bytes of data, largest first.
+    pub fn largest(&self, count: usize) -> Vec<FlowId> {
+        let bytes = |flow: &&FlowSummary| flow.totals().iter().map(|side| side.unique_bytes).sum::<u64>();
+        let mut all: Vec<&FlowSummary> = self.flows.iter().collect();
+        all.sort_by_cached_key(|flow| core::cmp::Reverse(bytes(flow)));
+        all.iter().take(count).map(|flow| flow.id).collect()
+    }
     /// Adds the flows of another shard of the same capture and numbers all in the order of first
     /// packets. Clocks and probes are kept from `self`, which saw all of them.
     pub(crate) fn join(mut self, other: Flows) -> Flows {

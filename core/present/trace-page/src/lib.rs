@@ -30,6 +30,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod captured;
 mod curve;
 mod page;
 mod probes;
@@ -40,6 +41,7 @@ mod thin;
 mod track;
 mod write;
 
+pub use captured::page;
 pub use curve::{Curve, Level, Panel, Scope, Unit};
-pub use page::{Finding, Tone, Words};
-pub use recorder::{Limits, Recorder};
+pub use page::{Finding, SCRIPTS, Tone, Words};
+pub use recorder::{Limits, PICTURES, Recorder};

@@ -10,6 +10,9 @@ use fathom_report::look::{STYLE, THEME_SCRIPT, escape};
 /// no Node.
 const SCRIPT: &str = include_str!("../../../../ui/dist/trace.js");
 
+/// The scripts of a page.
+pub const SCRIPTS: [&str; 2] = [THEME_SCRIPT, SCRIPT];
+
 /// How good it is, as a color.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tone {

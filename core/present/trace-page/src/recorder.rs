@@ -11,6 +11,9 @@ use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{Ack, End, FlowId, Header, Lost, Probe, RoundTrip, Segment, Sink, Spurious, Times};
 
+/// Default number of flows of a page: the largest.
+pub const PICTURES: usize = 8;
+
 /// How much a page may hold. Rare events are kept beyond it, each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {

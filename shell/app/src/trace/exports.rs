@@ -3,16 +3,13 @@ use super::{CaptureInput, ExportForm, Exports};
 use crate::AppError;
 use crate::trace::input::is_stdin;
 use fathom_capture::Address;
-use fathom_flow::{FlowId, FlowSummary, Flows};
+use fathom_flow::{FlowId, Flows};
 use fathom_trace_formats::{Files, Graphs, Pping, Qlog, Tstat, Xplot, tcptrace_csv};
-use fathom_trace_page::{Limits, Recorder};
+use fathom_trace_page::{Limits, PICTURES, Recorder};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-/// Default number of flows on the page and in graphs.
-const PICTURES: usize = 8;
 
 /// The files that a second pass writes.
 pub(super) struct Extras {
@@ -105,13 +102,7 @@ fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, AppError> {
         return Err(AppError::NoFlow { number: *number, count });
     }
     let named: Vec<FlowId> = numbers.iter().filter_map(|number| FlowId::from_number(*number)).collect();
-    if !named.is_empty() {
-        return Ok(named);
-    }
-    let bytes = |flow: &&FlowSummary| flow.totals().iter().map(|side| side.unique_bytes).sum::<u64>();
-    let mut all: Vec<&FlowSummary> = flows.flows.iter().collect();
-    all.sort_by_cached_key(|flow| core::cmp::Reverse(bytes(flow)));
-    Ok(all.iter().take(PICTURES).map(|flow| flow.id).collect())
+    Ok(if named.is_empty() { flows.largest(PICTURES) } else { named })
 }
 
 /// Appends to the file at `path`. The first call creates or overwrites it.

@@ -52,12 +52,12 @@ fn damage_ends_the_reading_and_what_came_before_counts() {
     let good = bytes.len();
     bytes.extend([0xff; 100]);
     let ending = read(FrameSource::of("x", Cursor::new(bytes.clone())).unwrap()).unwrap();
-    assert_eq!(ending.frames, 50);
+    assert_eq!(ending.contents.frames, 50);
     let said = ending.trouble.unwrap().to_string();
     assert!(said.starts_with(&format!("damaged at byte {good}: captured length is 4294967295")), "{said}");
     bytes.truncate(good - 1);
     let cut = read(FrameSource::of("x", Cursor::new(bytes)).unwrap()).unwrap();
-    assert_eq!(cut.frames, 49);
+    assert_eq!(cut.contents.frames, 49);
     assert!(cut.trouble.unwrap().to_string().starts_with("the last record, at byte "));
 }
 
@@ -70,13 +70,13 @@ fn reading_stops_when_it_is_told_to_and_goes_on_where_it_was() {
             if number == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }
     };
-    assert_eq!(capture.for_each(stop_at(20)).unwrap().frames, 20);
+    assert_eq!(capture.for_each(stop_at(20)).unwrap().contents.frames, 20);
     let mut seen = Vec::new();
     let ending = capture.for_each(|number, frame| {
         seen.push((number, frame.at));
         ControlFlow::Continue(())
     });
-    assert_eq!(ending.unwrap().frames, 50);
+    assert_eq!(ending.unwrap().contents.frames, 50);
     assert_eq!((seen.first(), seen.len()), (Some(&(21, 20_000)), 30));
 }
 
@@ -88,6 +88,6 @@ fn the_end_completes_the_quality() {
         quality.frame(number, frame, &dissect(frame.link, frame.original_len, frame.bytes));
         ControlFlow::Continue(())
     });
-    ending.unwrap().tell(&mut quality);
+    ending.unwrap().contents.tell(&mut quality);
     assert_eq!((quality.frames, quality.resolution_ns, quality.untimed, quality.lost), (300, 1, 0, 0));
 }

@@ -36,8 +36,11 @@ fn an_interface_gives_frames_until_the_flag_is_set() {
         );
         assert_eq!(lengths, (0..100).flat_map(|length| [length, length]).collect::<Vec<_>>());
         assert!(ending.trouble.is_none(), "{:?}", ending.trouble);
-        assert_eq!((ending.frames, ending.statistics[0].received), (200, Some(200)));
-        assert_eq!((ending.statistics[0].dropped_by_system, ending.resolution_ns), (Some(0), 1));
+        assert_eq!((ending.contents.frames, ending.contents.statistics[0].received), (200, Some(200)));
+        assert_eq!(
+            (ending.contents.statistics[0].dropped_by_system, ending.contents.resolution_ns),
+            (Some(0), 1)
+        );
     });
 }
 

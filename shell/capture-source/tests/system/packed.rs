@@ -40,7 +40,11 @@ fn each_packing_alone_twice_and_in_parts() {
     let (first, second) = plain.split_at(plain.len() / 3);
     let whole = |bytes: Vec<u8>, name: &str| {
         let ending = read(FrameSource::of(name, Cursor::new(bytes)).unwrap()).unwrap();
-        assert_eq!((ending.frames, ending.bytes as usize), (u64::from(FRAMES), plain.len()), "{name}");
+        assert_eq!(
+            (ending.contents.frames, ending.contents.bytes as usize),
+            (u64::from(FRAMES), plain.len()),
+            "{name}"
+        );
         assert!(ending.trouble.is_none(), "{name}: {:?}", ending.trouble);
     };
     whole(plain.clone(), "plain");
@@ -65,7 +69,7 @@ fn what_comes_before_a_cut_counts() {
         let packed = pack(&plain);
         let cut = packed[..packed.len() / 2].to_vec();
         let ending = read(FrameSource::of(name, Cursor::new(cut)).unwrap()).unwrap();
-        assert!((100..1999).contains(&ending.frames), "{name}: {}", ending.frames);
+        assert!((100..1999).contains(&ending.contents.frames), "{name}: {}", ending.contents.frames);
         assert!(matches!(ending.trouble, Some(ReadFault::Read(_))), "{name}: {:?}", ending.trouble);
     }
 }
@@ -74,12 +78,12 @@ fn what_comes_before_a_cut_counts() {
 fn a_file_and_a_pipe_that_gives_little_at_a_time() {
     let plain = capture(FRAMES);
     let file = Scratch::new("file.pcap", &plain);
-    assert_eq!(read(FrameSource::open(file.path()).unwrap()).unwrap().frames, u64::from(FRAMES));
+    assert_eq!(read(FrameSource::open(file.path()).unwrap()).unwrap().contents.frames, u64::from(FRAMES));
     let packed = Scratch::new("file.pcap.gz", &gzip(&plain));
-    assert_eq!(read(FrameSource::open(packed.path()).unwrap()).unwrap().frames, u64::from(FRAMES));
+    assert_eq!(read(FrameSource::open(packed.path()).unwrap()).unwrap().contents.frames, u64::from(FRAMES));
     for bytes in [1, 100, 5000] {
         let drip = Drip { rest: Cursor::new(plain.clone()), bytes };
-        assert_eq!(read(FrameSource::of("pipe", drip).unwrap()).unwrap().frames, u64::from(FRAMES));
+        assert_eq!(read(FrameSource::of("pipe", drip).unwrap()).unwrap().contents.frames, u64::from(FRAMES));
     }
 }
 

@@ -8,7 +8,7 @@ fn told(read: Result<InputEnd, SourceError>) -> String {
     match read {
         Ok(ending) => {
             let trouble = ending.trouble.map(|trouble| trouble.to_string());
-            format!("{} frames, {} bytes, {trouble:?}", ending.frames, ending.bytes)
+            format!("{} frames, {} bytes, {trouble:?}", ending.contents.frames, ending.contents.bytes)
         }
         Err(error) => error.to_string(),
     }
@@ -60,7 +60,7 @@ fn a_file_that_grows_is_the_same_for_both() {
     let more =
         std::fs::OpenOptions::new().append(true).open(file.path()).unwrap().write_all(&capture(200)[24..]);
     more.unwrap();
-    assert_eq!((ending.frames, read(second.unwrap()).unwrap().frames), (100, 100));
+    assert_eq!((ending.contents.frames, read(second.unwrap()).unwrap().contents.frames), (100, 100));
 }
 
 #[test]

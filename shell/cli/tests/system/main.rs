@@ -24,6 +24,7 @@ mod pipeline;
 mod program;
 mod servers;
 mod sim;
+mod site;
 mod size;
 mod trace;
 mod watch;

@@ -26,20 +26,42 @@ const fn source(path: &'static str, kind: &'static str, bytes: &'static [u8]) ->
     Source { path, kind, bytes, gzipped: OnceLock::new() }
 }
 
+/// Prefix of the pages that analyze captures and simulate lines.
+pub const SITE: &str = "/site/";
+/// Whether this build has them.
+pub const HAS_SITE: bool = cfg!(feature = "engine");
+
+#[cfg(feature = "engine")]
+static SITE_FILES: [Source; 7] = [
+    // Links of its pages to the start of the site.
+    source("/site/", HTML, include_bytes!("../../../../ui/src/speed/index.html")),
+    source("/site/trace.html", HTML, include_bytes!("../../../../ui/src/site/trace.html")),
+    source("/site/sim.html", HTML, include_bytes!("../../../../ui/src/site/sim.html")),
+    source("/site/trace.js", SCRIPT, include_bytes!("../../../../ui/dist/site-trace.js")),
+    source("/site/sim.js", SCRIPT, include_bytes!("../../../../ui/dist/site-sim.js")),
+    source("/site/site.css", STYLE, include_bytes!("../../../../ui/dist/site.css")),
+    // `packaging/engine` builds it.
+    source("/site/engine.js", SCRIPT, include_bytes!(env!("FATHOM_ENGINE"))),
+];
+#[cfg(not(feature = "engine"))]
+static SITE_FILES: [Source; 0] = [];
+
 static FILES: [Source; 6] = [
-    source("/", "text/html; charset=utf-8", include_bytes!("../../../../ui/src/speed/index.html")),
+    source("/", HTML, include_bytes!("../../../../ui/src/speed/index.html")),
     source("/page/speed.js", SCRIPT, include_bytes!("../../../../ui/dist/speed.js")),
     source("/page/load.js", SCRIPT, include_bytes!("../../../../ui/dist/speed-load.js")),
     source("/page/probe.js", SCRIPT, include_bytes!("../../../../ui/dist/speed-probe.js")),
-    source("/page/speed.css", "text/css", include_bytes!("../../../../ui/dist/speed.css")),
+    source("/page/speed.css", STYLE, include_bytes!("../../../../ui/dist/speed.css")),
     source("/page/icon.svg", "image/svg+xml", include_bytes!("../../../../ui/src/speed/icon.svg")),
 ];
+const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript";
+const STYLE: &str = "text/css";
 
 /// The file at a path.
 #[must_use]
 pub fn file(path: &str) -> Option<File> {
-    let source = FILES.iter().find(|source| source.path == path)?;
+    let source = FILES.iter().chain(&SITE_FILES).find(|source| source.path == path)?;
     let gzipped = source.gzipped.get_or_init(|| {
         let mut packer = GzEncoder::new(Vec::new(), Compression::best());
         // Writing to memory does not fail.

@@ -11,7 +11,7 @@ mod results;
 mod runner;
 mod test;
 
-pub use files::{File, file};
+pub use files::{File, HAS_SITE, SITE, file};
 pub use flow::Flow;
 pub use results::{Judge, Judged};
 pub use runner::{Pages, PagesError};

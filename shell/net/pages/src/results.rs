@@ -22,10 +22,8 @@ impl Judged {
     #[must_use]
     pub fn policy(&self) -> String {
         let scripts = self.page.split("<script>").skip(1).filter_map(|rest| rest.split_once("</script>"));
-        let hash =
-            |(script, _): (&str, &str)| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script)));
-        let scripts: Vec<String> = scripts.map(hash).collect();
-        let scripts = if scripts.is_empty() { "'none'".to_owned() } else { scripts.join(" ") };
+        let scripts = hashes(scripts.map(|(script, _)| script));
+        let scripts = if scripts.is_empty() { "'none'" } else { &scripts };
         format!(
             "default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; img-src data:; \
              base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -33,10 +31,32 @@ impl Judged {
     }
 }
 
+/// What the pages of `ui/src/site` may load and run: files of this server, WebAssembly, and reports
+/// with these `scripts` in a frame, which the page makes itself.
+#[must_use]
+pub(crate) fn site_policy(scripts: &[&str]) -> String {
+    format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {}; style-src 'self' 'unsafe-inline'; \
+         img-src 'self' data: blob:; worker-src blob:; frame-src blob:; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'self'",
+        hashes(scripts.iter().copied())
+    )
+}
+
+/// Sources that allow these scripts.
+fn hashes<'a>(scripts: impl Iterator<Item = &'a str>) -> String {
+    let hash = |script: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script)));
+    scripts.map(hash).collect::<Vec<_>>().join(" ")
+}
+
 /// Judges runs, and keeps those whose users agree.
 pub trait Judge: Send + Sync {
     /// What this run shows.
     fn judge(&self, run: &Run) -> Judged;
+    /// The scripts of reports that the pages of `ui/src/site` make.
+    fn scripts(&self) -> &[&str] {
+        &[]
+    }
     /// Whether runs are kept for longer than a day.
     fn keeps(&self) -> bool {
         false

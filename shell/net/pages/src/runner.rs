@@ -1,9 +1,9 @@
 //! The thread that drives the channels of all pages.
 use crate::channel::{Channel, ChannelOutput, Identity};
 use crate::offer::{MAX_OFFER_BYTES, reachable};
-use crate::results::{Judge, Judged};
+use crate::results::{Judge, Judged, site_policy};
 use crate::test::lock;
-use crate::{Begin, Test, TestId};
+use crate::{Begin, HAS_SITE, Test, TestId};
 use fathom_browser::{Settings, Transport};
 use fathom_os::clock::Clock;
 use fathom_os::datagram::send_from;
@@ -164,9 +164,14 @@ impl Pages {
             self.judge.keep(test.id(), run);
         }
     }
-    /// As JSON: `keeps`, whether results are kept for longer, and `devices`, those that tested in
-    /// the last day and whose users agreed that everybody sees it: `name` and `result`, the latest
-    /// first.
+    /// What a browser allows the pages of `ui/src/site`.
+    #[must_use]
+    pub fn site_policy(&self) -> String {
+        site_policy(self.judge.scripts())
+    }
+    /// As JSON: `keeps`, whether results are kept for longer; `has_site`, whether there are pages
+    /// that analyze captures and simulate lines; and `devices`, those that tested in the last day
+    /// and whose users agreed that everybody sees it: `name` and `result`, the latest first.
     #[must_use]
     pub fn devices(&self) -> String {
         let now = self.clock.now();
@@ -181,7 +186,8 @@ impl Pages {
             Some(format!("{{\"name\":{name},\"result\":{result}}}"))
         });
         let shown = shown.take(MAX_DEVICES).collect::<Vec<_>>().join(",");
-        format!("{{\"keeps\":{},\"devices\":[{shown}]}}", self.judge.keeps())
+        let (keeps, has_site) = (self.judge.keeps(), HAS_SITE);
+        format!("{{\"keeps\":{keeps},\"has_site\":{has_site},\"devices\":[{shown}]}}")
     }
     /// What the run of a test shows, when it has ended.
     pub fn judged<'a>(&self, test: &'a Test) -> Option<&'a Judged> {

@@ -4,7 +4,7 @@ use super::content::{Content, Load};
 use super::respond::{base, refused, text, with_type};
 use super::{Connection, socket};
 use crate::stats::Refusal;
-use fathom_pages::{Begin, File, Flow, Judged, Pages, PagesError, Test, file};
+use fathom_pages::{Begin, File, Flow, Judged, Pages, PagesError, SITE, Test, file};
 use fathom_units::{Bytes as ByteCount, Direction};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -62,12 +62,13 @@ pub(super) async fn answer(request: Request<Incoming>, connection: Arc<Connectio
         return Err(refused(Refusal::Http));
     };
     let path = request.uri().path().to_owned();
-    let answered = route(request, &path, pages, connection).await;
+    let answered = route(request, &path, Arc::clone(&pages), connection).await;
     answered.map(|mut response| {
         for (name, value) in HEADERS {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
-        let policy = || HeaderValue::from_static(POLICY);
+        let of_site = || pages.site_policy().parse().ok().filter(|_| path.starts_with(SITE) && path != SITE);
+        let policy = || of_site().unwrap_or(HeaderValue::from_static(POLICY));
         response.headers_mut().entry(CONTENT_SECURITY_POLICY).or_insert_with(policy);
         response
     })

@@ -1,14 +1,18 @@
-//! The interactive page: the diagnosis and the packets.
+//! What the page says of a capture: its diagnosis, queues and paths.
+use crate::{Curve, Level as LevelLine, Panel, Recorder, Scope, Tone, Words};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use fathom_bottleneck::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_diagnose::Diagnosis;
 use fathom_flow::End;
 use fathom_prose::{Level, Origin, certainty_name, kind_name};
 use fathom_run::{Finding, Run};
 use fathom_text::{bytes, counted, seconds};
-use fathom_trace_page::{Curve, Level as LevelLine, Panel, Recorder, Scope, Tone, Words};
 
-/// The HTML of the page.
-pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis: &Diagnosis) -> String {
+/// The page of a capture.
+pub fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis: &Diagnosis) -> String {
     add_queues(&mut recorder, queues);
     add_paths(&mut recorder, queues);
     let reasons = fathom_prose::reasons(run, diagnosis);
@@ -133,9 +137,9 @@ const fn tone(level: Level) -> Tone {
     }
 }
 
-fn finding(run: &Run, finding: &Finding) -> fathom_trace_page::Finding {
+fn finding(run: &Run, finding: &Finding) -> crate::Finding {
     let values = fathom_prose::figures(finding).into_iter().map(|row| (row.name, row.value));
-    fathom_trace_page::Finding {
+    crate::Finding {
         name: kind_name(finding.kind()).to_owned(),
         confidence: certainty_name(finding.certainty).to_owned(),
         text: fathom_prose::finding(finding, run.capture.as_deref()),
