@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Tests emulated lines with the page of `fathom serve` in headless Chromium and Firefox, next to `fathom test`, and
-compares both with the true delay of the queues.
+"""Tests emulated lines with the page of `fathom serve` in headless Chromium and Firefox, next to `fathom test` and to
+the clients of Cloudflare and LibreSpeed in both browsers, and compares all with the true delay of the queues.
 
 The increase is the median latency of a phase with load, less that of the idle phase. The true one is the sum of the
 median times that packets waited in the queue of each direction, in the same phase, as the line records them.
 With FQ-CoDel the probes have a queue of their own, so the page is compared with the command line alone. Equal is a
-difference of at most 3 % or 3 ms; of throughput, of at most 3 %.
+difference of at most 3 % or 3 ms; of throughput, of at most 3 %. LibreSpeed measures no latency under load.
 
-  bench/page.py [--every N] [--from K]     as root, after ui/verify; needs firefox-esr
+  bench/page.py [--every N] [--from K] [--peers N]     as root, after ui/verify; needs firefox-esr
+
+--peers N runs the other clients on every Nth line; LIBRESPEED is the directory with LibreSpeed's speedtest.js and
+speedtest_worker.js.
 """
 import argparse
 import datetime
@@ -34,6 +37,12 @@ CLIENTS = {
     "firefox": f"node --experimental-websocket {SCRIPT} http://{FAR}:{PORT} --firefox",
     "fathom test": f"{FATHOM} test {FAR}:{PORT} --json --no-save | tr -d '\\n'",
 }
+WEB_PORT = 8004
+PEERS = os.path.join(os.path.dirname(SCRIPT), "speedtests.mjs")
+for peer in ("cloudflare", "librespeed"):
+    CLIENTS[f"{peer}, chromium"] = f"node {PEERS} {peer} http://{FAR}:{WEB_PORT}"
+    CLIENTS[f"{peer}, firefox"] = f"node --experimental-websocket {PEERS} {peer} http://{FAR}:{WEB_PORT} --firefox"
+OWN = ["chromium", "firefox", "fathom test"]
 RATIO, DIFFERENCE_S = 0.03, 0.003
 
 
@@ -56,7 +65,7 @@ def run(scenario, command):
         line, truth = os.path.join(folder, "line.toml"), os.path.join(folder, "truth.json")
         with open(line, "w") as file:
             file.write(scenario)
-        far = f"{FATHOM} serve --port {PORT} >&2"
+        far = f"{FATHOM} serve --port {PORT} --with web --web-port {WEB_PORT} >&2"
         wait = f"until curl -s -o /dev/null http://{FAR}:{PORT}/; do sleep 0.1; done"
         whole = [FATHOM, "lab", "-q", "--line", line, "-o", truth, "--far", far, "--", "sh", "-c", f"{wait}; {command}"]
         done = subprocess.run(whole, capture_output=True, text=True, timeout=400)
@@ -84,9 +93,23 @@ def waited_s(truth, started, phase):
     return total
 
 
+def waited_under_load_s(truth, direction):
+    """The true median increase while another client loads a direction: while most of its queue is full of packets, as
+    it says nothing of its phases."""
+    series = [s for s in truth["series"] if s["metric"] == "sojourn_s" and s["direction"] == direction]
+    waited = [value for one in series for value in one["values"]]
+    busy = [value for value in waited if value > BUFFER_S / 4]
+    return statistics.median(busy) if busy else 0
+
+
 def measured(client, scenario):
     """Of each direction: throughput in bit/s, increase and true increase in s; and how late the browser was."""
     document, truth = run(scenario, CLIENTS[client])
+    if client not in OWN:
+        rates = {"down": document.get("download"), "up": document.get("upload")}
+        increases = {side: document.get(side, float("nan")) - document["idle"] for side in rates}
+        sides = {side: (rates[side], increases[side], waited_under_load_s(truth, side)) for side in rates}
+        return {"late": (None, None), "headline": "", **sides}
     brief = document.get("brief", document)
     if not brief or not brief["summary"].get("phases"):
         return None
@@ -110,14 +133,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--from", type=int, default=0, dest="first")
+    parser.add_argument("--peers", type=int, default=0)
     wanted = parser.parse_args()
     counts = {}
-    print(f"{'line':32}{'client':13}{'down':>8}{'up':>8} Mbit/s{'down':>8}{'true':>8}{'up':>8}{'true':>8} ms{'late':>8} ms p99")
-    for name, scenario, queue in list(lines())[wanted.first :: wanted.every]:
-        results = {client: measured(client, scenario) for client in CLIENTS}
+    print(f"{'line':32}{'client':22}{'down':>8}{'up':>8} Mbit/s{'down':>8}{'true':>8}{'up':>8}{'true':>8} ms{'late':>8} ms p99")
+    for number, (name, scenario, queue) in enumerate(list(lines())[wanted.first :: wanted.every]):
+        has_peers = wanted.peers and number % wanted.peers == 0
+        clients = [client for client in CLIENTS if has_peers or client in OWN]
+        results = {client: measured(client, scenario) for client in clients}
         for client, result in results.items():
             if result is None:
-                print(f"{name:32}{client:13}no result", flush=True)
+                print(f"{name:32}{client:22}no result", flush=True)
                 counts.setdefault((client, "no result"), []).append(False)
                 continue
             text = "".join(f"{result[side][0] / 1e6:8.2f}" for side in ("down", "up")) + " " * 7
@@ -125,11 +151,11 @@ def main():
                 text += "".join(f"{value * 1e3:8.1f}" for value in result[side][1:])
             late = result["late"][1]
             text += " " * 3 + (f"{late * 1e3:8.1f}" if late is not None else "")
-            print(f"{name:32}{client:13}{text}  {result['headline'][:50]}", flush=True)
+            print(f"{name:32}{client:22}{text}  {result['headline'][:50]}", flush=True)
             own = results["fathom test"]
             for side in ("down", "up"):
                 rate, increase, true = result[side]
-                if queue == "fifo":
+                if queue == "fifo" and increase == increase:
                     counts.setdefault((client, "latency, true delay"), []).append(equal(increase, true))
                 if own and client != "fathom test":
                     counts.setdefault((client, "latency, fathom test"), []).append(equal(increase, own[side][1]))
@@ -137,7 +163,7 @@ def main():
                     counts.setdefault((client, "throughput, fathom test"), []).append(same)
     print("\nequal:")
     for (client, what), found in counts.items():
-        print(f"{client:13}{what:26}{sum(found):4} of {len(found)}")
+        print(f"{client:22}{what:26}{sum(found):4} of {len(found)}")
 
 
 if __name__ == "__main__":

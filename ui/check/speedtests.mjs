@@ -1,14 +1,20 @@
-// Runs the speed test of another program in a headless Chromium against a web server of `fathom serve`, and prints its
+// Runs the speed test of another program in a headless browser against a web server of `fathom serve`, and prints its
 // result as JSON (rates in bit/s, latency in s):
-//     node check/speedtests.mjs cloudflare|cloudflare-short|ndt7 http[s]://HOST:PORT
+//     node check/speedtests.mjs cloudflare|cloudflare-short|ndt7|librespeed http[s]://HOST:PORT [--firefox]
+// LibreSpeed is no package: LIBRESPEED is the directory with its speedtest.js and speedtest_worker.js.
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { pathToFileURL } from "node:url";
 import { Browser } from "./browser.mjs";
+import { Firefox } from "./firefox.mjs";
 
-const [client, server] = process.argv.slice(2);
+const [client, server, ...flags] = process.argv.slice(2);
 const packages = new URL("../node_modules/", import.meta.url);
+const librespeedFolder = pathToFileURL(`${process.env.LIBRESPEED ?? "."}/`).href;
 const FILES = {
+  "/speedtest.js": `${librespeedFolder}speedtest.js`,
+  "/speedtest_worker.js": `${librespeedFolder}speedtest_worker.js`,
   "/cloudflare.js": "@cloudflare/speedtest/dist/speedtest.js",
   "/ndt7.js": "@m-lab/ndt7/src/ndt7.js",
   "/ndt7-download-worker.js": "@m-lab/ndt7/src/ndt7-download-worker.js",
@@ -51,6 +57,25 @@ const ndt7 = async (server) => {
   };
 };
 
+/** Runs in the page, as LibreSpeed's own page does. It measures no latency under load. */
+const librespeed = async (server) => {
+  const script = document.createElement("script");
+  script.src = "/speedtest.js";
+  await new Promise((done) => document.head.append(Object.assign(script, { onload: done })));
+  const test = new Speedtest();
+  const paths = { url_dl: "garbage.php", url_ul: "empty.php", url_ping: "empty.php", url_getIp: "getIP.php" };
+  for (const [name, path] of Object.entries(paths)) test.setParameter(name, `${server}/backend/${path}`);
+  test.setParameter("mpot", true);
+  test.setParameter("telemetry_level", 0);
+  const last = await new Promise((done) => {
+    let data = {};
+    test.onupdate = (update) => (data = update);
+    test.onend = () => done(data);
+    test.start();
+  });
+  return { download: last.dlStatus * 1e6, upload: last.ulStatus * 1e6, idle: last.pingStatus / 1e3 };
+};
+
 const sets = (type, list) => list.map(([bytes, count]) => ({ type, bytes, count }));
 const latency = { type: "latency", numPackets: 20 };
 /** Those of the package (README of @cloudflare/speedtest 1.14). */
@@ -72,6 +97,7 @@ const runs = {
   cloudflare: [cloudflare, whole],
   "cloudflare-short": [cloudflare, short],
   ndt7: [ndt7],
+  librespeed: [librespeed],
 };
 if (!runs[client] || !server) {
   console.error(`usage: node check/speedtests.mjs ${Object.keys(runs).join("|")} http[s]://HOST:PORT`);
@@ -89,12 +115,12 @@ for (let tries = 0; tries < 200 && !(await listens(new URL(server))); tries++) {
 }
 
 const pages = createServer((request, response) => {
-  const file = FILES[request.url];
+  const file = FILES[request.url.split("?")[0]];
   response.setHeader("content-type", file ? "text/javascript" : "text/html");
   response.end(file ? readFileSync(new URL(file, packages)) : "<!doctype html><title>speed test</title>");
 });
 await new Promise((done) => pages.listen(0, "127.0.0.1", done));
-const browser = await Browser.open("--ignore-certificate-errors");
+const browser = flags.includes("--firefox") ? await Firefox.open() : await Browser.open("--ignore-certificate-errors");
 try {
   await browser.goto(`http://127.0.0.1:${pages.address().port}/`);
   const [run, measurements = null] = runs[client];

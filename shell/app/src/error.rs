@@ -414,7 +414,7 @@ impl AppError {
                 write!(f, "{}: the file is incomplete: is the disk full?", path.display())
             }
             AppError::NoStateDirectory => {
-                f.write_str("no directory for the history: neither XDG_STATE_HOME nor HOME is set")
+                f.write_str("no directory for the history: XDG_STATE_HOME and HOME are unset")
             }
             AppError::NothingToWatch { file } => write!(f, "{file}: no target that fathom watch can probe"),
             AppError::OtherContent { path } => {

@@ -21,6 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const MAX_FILES: usize = 10_000;
 /// Start of their names.
 const FILE_PREFIX: &str = "page-";
+const FILE_ENDING: &str = ".json.gz";
 
 /// Judges the runs of browsers as those of the command line, and keeps them in a directory.
 struct Diagnoses {
@@ -32,13 +33,9 @@ struct Diagnoses {
 impl Diagnoses {
     fn save(&self, folder: &Path, id: TestId, run: &Run) -> Result<(), AppError> {
         // Colons are no part of names on other systems.
-        let name = format!("{FILE_PREFIX}{}-{id}.json.gz", run.started.replace(':', "-"));
+        let name = format!("{FILE_PREFIX}{}-{id}{FILE_ENDING}", run.started.replace(':', "-"));
         fathom_store::save(&folder.join(name), run).map_err(AppError::Save)?;
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_own = |path: &PathBuf| {
-            path.file_name().is_some_and(|found| found.to_string_lossy().starts_with(FILE_PREFIX))
-        };
-        let mut own: Vec<PathBuf> = entries.filter(is_own).collect();
+        let mut own = own_files(folder);
         own.sort();
         let surplus = own.len().saturating_sub(MAX_FILES);
         // One that another program removes at the same time is gone, too.
@@ -47,12 +44,40 @@ impl Diagnoses {
     }
 }
 
+/// The results of browsers in a directory.
+fn own_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| name_of(path).starts_with(FILE_PREFIX)).collect()
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The file of a picture, from its pixels.
+fn png(pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, fathom_preview::WIDTH, fathom_preview::HEIGHT);
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(file)
+}
+
 impl Judge for Diagnoses {
     fn scripts(&self) -> &[&str] {
         &fathom_trace_page::SCRIPTS
     }
     fn keeps(&self) -> bool {
         self.results.is_some()
+    }
+    fn kept(&self, id: TestId) -> Option<Run> {
+        let ending = format!("-{id}{FILE_ENDING}");
+        let file =
+            own_files(self.results.as_deref()?).into_iter().find(|path| name_of(path).ends_with(&ending))?;
+        // A file that was damaged since is as good as gone.
+        fathom_store::load(&file).ok()
     }
     fn keep(&self, id: TestId, run: &Run) {
         let saved = self.results.as_deref().map_or(Ok(()), |folder| self.save(folder, id, run));
@@ -64,7 +89,10 @@ impl Judge for Diagnoses {
         let diagnosis = fathom_diagnose::diagnose(run);
         let document = fathom_report::document(run, &diagnosis);
         let brief = fathom_report::brief(run, &diagnosis);
+        let pixels = fathom_preview::preview(run, &diagnosis);
         Judged {
+            headline: document.verdict.headline.to_string(),
+            preview: png(&pixels).unwrap_or_default(),
             brief: serde_json::to_string(&brief).unwrap_or_default(),
             // A document has numbers and text only, which JSON can hold.
             json: serde_json::to_string(&document).unwrap_or_default(),

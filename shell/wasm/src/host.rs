@@ -3,13 +3,19 @@
 //! It writes into the memory that [`fathom_input`] returns, calls a function, and reads the
 //! outputs. Functions return 0, or 1 if the first output is the text of an error.
 #![allow(unsafe_code, reason = "a name that the host knows is unsafe to export; nothing else here is")]
-use crate::{Output, Trace, sim};
+use crate::{Output, SecondPass, Trace, sim};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 struct Host {
     input: Vec<u8>,
-    trace: Option<Trace>,
+    trace: Option<Pass>,
     output: Output,
+}
+
+/// How far a capture is analyzed.
+enum Pass {
+    First(Box<Trace>),
+    Second(Box<SecondPass>),
 }
 
 static HOST: Mutex<Host> = Mutex::new(Host {
@@ -61,7 +67,7 @@ pub extern "C" fn fathom_sim(seed: u64) -> u32 {
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn fathom_trace(seed: u64) -> u32 {
     let mut host = host();
-    host.trace = Some(Trace::new(&host.text(), seed));
+    host.trace = Some(Pass::First(Box::new(Trace::new(&host.text(), seed))));
     host.end(Ok(Output::default()))
 }
 
@@ -70,7 +76,11 @@ pub extern "C" fn fathom_trace(seed: u64) -> u32 {
 pub extern "C" fn fathom_trace_push() -> u32 {
     let mut host = host();
     let Host { input, trace, .. } = &mut *host;
-    let result = trace.as_mut().map_or_else(not_started, |trace| trace.push(input));
+    let result = match trace {
+        Some(Pass::First(trace)) => trace.push(input),
+        Some(Pass::Second(trace)) => trace.push(input),
+        None => out_of_order(),
+    };
     host.end(result.map(|()| Output::default()))
 }
 
@@ -80,8 +90,11 @@ pub extern "C" fn fathom_trace_push() -> u32 {
 pub extern "C" fn fathom_trace_rewind() -> u32 {
     let mut host = host();
     let unread = Some(host.text()).filter(|text| !text.is_empty());
-    let result = host.trace.take().map_or_else(not_started, |trace| trace.rewind(unread));
-    let result = result.map(|trace| host.trace = Some(trace));
+    let result = match host.trace.take() {
+        Some(Pass::First(trace)) => trace.rewind(unread),
+        _ => out_of_order(),
+    };
+    let result = result.map(|trace| host.trace = Some(Pass::Second(Box::new(trace))));
     host.end(result.map(|()| Output::default()))
 }
 
@@ -89,12 +102,16 @@ pub extern "C" fn fathom_trace_rewind() -> u32 {
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn fathom_trace_finish() -> u32 {
     let mut host = host();
-    let result = host.trace.take().map_or_else(not_started, Trace::finish);
+    let result = match host.trace.take() {
+        Some(Pass::Second(trace)) => Ok(trace.finish()),
+        _ => out_of_order(),
+    };
     host.end(result)
 }
 
-fn not_started<T>() -> Result<T, String> {
-    Err("no capture was started".into())
+/// Our host keeps the order, so this has no words.
+fn out_of_order<T>() -> Result<T, String> {
+    Err(String::new())
 }
 
 /// An output: 0 is the document or the error, 1 the page, 2 why the program failed. It is valid

@@ -5,7 +5,7 @@ mod sim;
 mod trace;
 
 pub use sim::sim;
-pub use trace::Trace;
+pub use trace::{SecondPass, Trace};
 
 use serde::Serialize;
 

@@ -17,10 +17,7 @@ pub fn sim(text: &str, seed: u64) -> Result<Output, String> {
     let plan = parse(text, "scenario").map_err(|error| error.to_string())?;
     let expected = packets(&plan);
     if expected > MAX_PACKETS {
-        return Err(format!(
-            "the simulation would have {expected:.0} packets, more than the {MAX_PACKETS:.0} of a browser: try a \
-             lower rate or a shorter duration, or `fathom sim`"
-        ));
+        return Err(format!("{expected:.0} packets exceed the limit of {MAX_PACKETS:.0} (lower the rate)"));
     }
     let mut run = simulate(&plan, &Options::new(seed)).run;
     env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);

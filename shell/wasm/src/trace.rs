@@ -12,22 +12,19 @@ use std::ops::ControlFlow;
 
 use crate::Output;
 
-/// Bytes that a capture has before its first record.
-const MIN_BYTES: usize = 24;
-
-/// A capture that is being analyzed.
+/// A capture that is being analyzed: its flows and queues.
 pub struct Trace {
     name: String,
     bounds: Bounds,
     file: File,
-    pass: Pass,
+    shards: Box<Shards<QueueWatch>>,
 }
 
-enum Pass {
-    /// Flows and queues.
-    First(Box<Shards<QueueWatch>>),
-    /// The packets of the largest flows.
-    Second { tracer: Box<Tracer<Recorder>>, found: Box<Found> },
+/// The same capture from its start, for the packets of the largest flows.
+pub struct SecondPass {
+    file: File,
+    tracer: Box<Tracer<Recorder>>,
+    found: Found,
 }
 
 /// Result of the first pass.
@@ -83,39 +80,27 @@ impl Trace {
     #[must_use]
     pub fn new(name: &str, seed: u64) -> Self {
         let bounds = Bounds { hash_seed: seed, ..Bounds::default() };
-        let shards = Shards::new(Shard::all(bounds, || QueueWatch::one_of(SHARDS)));
-        Trace { name: name.to_owned(), bounds, file: File::new(), pass: Pass::First(Box::new(shards)) }
+        let shards = Box::new(Shards::new(Shard::all(bounds, || QueueWatch::one_of(SHARDS))));
+        Trace { name: name.to_owned(), bounds, file: File::new(), shards }
     }
     /// Takes the next bytes of the file.
     ///
     /// # Errors
     /// If it is not a capture.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
-        match &mut self.pass {
-            Pass::First(shards) => self.file.push(bytes, |times, packet| shards.packet(times, packet)),
-            Pass::Second { tracer, .. } => {
-                self.file.push(bytes, |times, packet| tracer.packet(times, packet))
-            }
-        }
+        self.file.push(bytes, |times, packet| self.shards.packet(times, packet))
     }
     /// At the end of the file, or where it cannot be read further, and why: expects it once more,
     /// from its start.
     ///
     /// # Errors
     /// If it was not a capture.
-    pub fn rewind(self, unread: Option<String>) -> Result<Trace, String> {
-        let Trace { name, bounds, mut file, pass } = self;
-        let Pass::First(shards) = pass else { return Err("the file was read twice".into()) };
-        if file.feed.is_at_start() {
-            let bytes = file.feed.left().len();
-            return Err(match bytes {
-                0 => "it is empty".into(),
-                _ => {
-                    format!("it has only {bytes} bytes, but the header of a capture has at least {MIN_BYTES}")
-                }
-            });
-        }
+    pub fn rewind(self, unread: Option<String>) -> Result<SecondPass, String> {
+        let Trace { name, bounds, mut file, shards } = self;
         let cut = file.feed.cut().map(|cut| cut.to_string());
+        if file.feed.is_at_start() {
+            return Err(cut.unwrap_or("it is empty".into()));
+        }
         let unread = file.unread.or(unread).or(cut);
         let (mut source, first_at) = file.intake.finish(name.clone(), &file.feed.contents(), unread.clone());
         let (flows, watches) = Followed::join(shards.finish());
@@ -125,25 +110,28 @@ impl Trace {
         let mut run = fathom_capture_run::run(vec![source], &flows, &queues);
         env!("CARGO_PKG_VERSION").clone_into(&mut run.tool_version);
         run.started = WallTime(first_at.max(0) as u64).to_string();
-        run.partial =
-            unread.map(|message| Interruption::CaptureUnreadable { capture: name.clone(), message });
+        run.partial = unread.map(|message| Interruption::CaptureUnreadable { capture: name, message });
         let recorder = Recorder::new(&flows.largest(PICTURES), Limits::default(), flows.totalled.first_at);
         let tracer = Box::new(Tracer::second_pass(recorder, bounds, &flows));
-        let found = Box::new(Found { run, queues });
-        Ok(Trace { name, bounds, file: File::new(), pass: Pass::Second { tracer, found } })
+        Ok(SecondPass { file: File::new(), tracer, found: Found { run, queues } })
     }
-    /// At the end of the second reading: the document, as of `fathom trace --json`, and the page.
+}
+
+impl SecondPass {
+    /// Takes the next bytes of the file.
     ///
     /// # Errors
-    /// If the file was read only once.
-    pub fn finish(self) -> Result<Output, String> {
-        let Pass::Second { tracer, found } = self.pass else {
-            return Err("the file was read only once".into());
-        };
-        let Found { run, queues } = *found;
-        let (_, recorder) = tracer.finish();
+    /// If it is another file, and not a capture.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.file.push(bytes, |times, packet| self.tracer.packet(times, packet))
+    }
+    /// At the end of the file: the document, as of `fathom trace --json`, and the page.
+    #[must_use]
+    pub fn finish(self) -> Output {
+        let Found { run, queues } = self.found;
+        let (_, recorder) = self.tracer.finish();
         let diagnosis = diagnose(&run);
         let page = fathom_trace_page::page(recorder, &queues, &run, &diagnosis);
-        Ok(Output { document: crate::json(&document(&run, &diagnosis)), page })
+        Output { document: crate::json(&document(&run, &diagnosis)), page }
     }
 }

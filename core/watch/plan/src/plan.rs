@@ -58,7 +58,7 @@ impl Plan {
         let stretch = sent / limit as f64;
         Err(format!(
             "{sent:.0} packets/s exceed the limit of {limit} ({source}), from {}: make the intervals {stretch:.1} times as \
-             long, remove targets, or set max_packets_per_second under [watch] if this machine and its link can handle it",
+             long, remove targets, or set max_packets_per_second under [watch] if machine and link can",
             self.heaviest()
         ))
     }

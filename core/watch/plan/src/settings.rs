@@ -128,7 +128,7 @@ impl Settings {
         let lasts = gap * u64::from(probes);
         if probes > 1 && lasts > interval {
             return Err(format!(
-                "round: {probes} probes {gap} apart take {lasts}, longer than the interval of {interval} (use a smaller gap, fewer probes or a longer interval)"
+                "round: {probes} probes {gap} apart take {lasts}, longer than the interval of {interval} (use smaller gaps or fewer probes)"
             ));
         }
         Ok(Pace { interval, probes, gap })

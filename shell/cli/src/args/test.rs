@@ -276,6 +276,12 @@ pub(crate) struct ServeArgs {
     /// at most 10,000. Without it, they are kept in memory for a day.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["token", "token_file"], help_heading = "Connection options")]
     pub(crate) results: Option<PathBuf>,
+    /// Address of a reverse proxy (repeatable)
+    ///
+    /// Its headers name its clients: X-Forwarded-For, which limits count, and X-Forwarded-Proto.
+    /// Headers of others are ignored.
+    #[arg(long, value_name = "ADDRESS", help_heading = "Connection options")]
+    pub(crate) trust_proxy: Vec<IpAddr>,
     /// Announce the server on the local network
     ///
     /// Then `fathom test` without a server finds it there (DNS-SD).

@@ -3,6 +3,7 @@
 //! packages of ui/, or the standard library for browsers are missing.
 use crate::program::{Serve, fathom, run, scratch};
 use serde_json::Value;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -94,13 +95,53 @@ fn fathom_serve_has_the_pages_of_the_site() {
     check_trace(&used["traces"][0], EXAMPLE);
 }
 
+/// The answer of a server to a request for `path`: its head and its body.
+fn get(server: &Serve, path: &str) -> (String, Vec<u8>) {
+    let mut stream = std::net::TcpStream::connect(server.target()).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: fathom.test\r\nConnection: close\r\n\r\n").unwrap();
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
+    (String::from_utf8_lossy(&bytes[..end]).into_owned(), bytes[end + 4..].to_vec())
+}
+
+/// A result that an earlier server kept: its links still work, and other programs show a picture.
+#[test]
+fn links_to_kept_results_outlive_the_server() {
+    let folder = scratch().join("kept-results");
+    std::fs::create_dir_all(&folder).unwrap();
+    let id = "0123456789abcdef0123456789abcdef";
+    let file = folder.join(format!("page-2026-11-27T12-00-00Z-{id}.json.gz"));
+    let ran = run(&["sim", "dsl", "-o", file.to_str().unwrap()]);
+    assert!(file.is_file(), "{}", ran.describe());
+    let server = Serve::start(&["--results", folder.to_str().unwrap()]);
+    let (head, report) = get(&server, &format!("/result/{id}"));
+    assert!(head.starts_with("HTTP/1.1 200") && head.contains("script-src 'sha256-"), "{head}");
+    let report = String::from_utf8_lossy(&report).into_owned();
+    assert!(report.contains("Your upload makes everything wait"), "the report");
+    let image = format!("<meta property=\"og:image\" content=\"http://fathom.test/result/{id}.png\">");
+    assert!(report.contains(&image), "the picture of the link");
+    let (kind, picture) = get(&server, &format!("/result/{id}.png"));
+    assert!(kind.contains("image/png"), "{kind}");
+    assert!(picture.starts_with(b"\x89PNG\r\n") && picture.len() < 100_000, "{} bytes", picture.len());
+    // Width and height in the header (RFC 2083, section 4.1.1).
+    assert_eq!(picture[16..24], [0, 0, 4, 0xb0, 0, 0, 2, 0x76]);
+    std::fs::write(scratch().join("preview.png"), picture).unwrap();
+    for unknown in ["0123456789abcdef0123456789abcde0", "page-2026-11-27T12-00-00Z", "..%2f"] {
+        let (status, _) = get(&server, &format!("/result/{unknown}"));
+        assert!(status.starts_with("HTTP/1.1 404"), "{unknown}: {status}");
+    }
+    std::fs::write(&file, "damaged").unwrap();
+    assert!(get(&server, &format!("/result/{id}")).0.starts_with("HTTP/1.1 404"));
+}
+
 /// The engine is loaded on demand: 1 MB at most, compressed.
 #[test]
 fn the_engine_is_small() {
     let path = std::env::var("FATHOM_ENGINE").expect("FATHOM_ENGINE, which .cargo/config.toml sets");
     let bytes = std::fs::read(Path::new(&path)).unwrap();
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    std::io::Write::write_all(&mut packed, &bytes).unwrap();
+    packed.write_all(&bytes).unwrap();
     let packed_bytes = packed.finish().unwrap().len();
     assert!(packed_bytes < 1_000_000, "{packed_bytes} bytes");
 }

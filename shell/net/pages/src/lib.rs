@@ -13,6 +13,6 @@ mod test;
 
 pub use files::{File, HAS_SITE, SITE, file};
 pub use flow::Flow;
-pub use results::{Judge, Judged};
+pub use results::{Judge, Judged, Outcome};
 pub use runner::{Pages, PagesError};
 pub use test::{Begin, Test, TestId};

@@ -15,9 +15,37 @@ pub struct Judged {
     pub json: String,
     /// As an HTML page.
     pub page: String,
+    /// The verdict in a sentence.
+    pub headline: String,
+    /// A picture of the verdict for links to the page: PNG.
+    pub preview: Vec<u8>,
+}
+
+/// What is known of a test.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It is not over.
+    Running,
+    /// It has a result.
+    Over(Box<Judged>),
 }
 
 impl Judged {
+    /// The page with what programs show of a link to it (Open Graph). `url` is its address.
+    #[must_use]
+    pub fn page_at(&self, url: &str) -> String {
+        let headline = self.headline.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+        let meta = |name: &str, content: &str| format!("<meta property=\"{name}\" content=\"{content}\">");
+        let head = [
+            ("og:title", "Lag when busy"),
+            ("og:description", headline.as_str()),
+            ("og:url", url),
+            ("og:image", &format!("{url}.png")),
+            ("twitter:card", "summary_large_image"),
+        ];
+        let head: String = head.into_iter().map(|(name, content)| meta(name, content)).collect();
+        self.page.replacen("<title>", &format!("{head}<title>"), 1)
+    }
     /// What the page may load and run: its own styles and pictures, and the scripts that it has.
     #[must_use]
     pub fn policy(&self) -> String {
@@ -61,6 +89,10 @@ pub trait Judge: Send + Sync {
     fn keeps(&self) -> bool {
         false
     }
+    /// The run of a test that was kept, perhaps by an earlier server.
+    fn kept(&self, _id: TestId) -> Option<Run> {
+        None
+    }
     /// Keeps the run of a test. Called only if its user agrees.
     fn keep(&self, _id: TestId, _run: &Run) {}
 }
@@ -82,5 +114,14 @@ mod tests {
         let known = "script-src 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=';";
         assert!(of("<script>alert(1)</script>").contains(known));
         assert!(of("<p>none</p>").contains("script-src 'none';"));
+    }
+
+    #[test]
+    fn a_headline_is_no_html() {
+        let page = "<head><title>x</title></head>".to_owned();
+        let judged = Judged { page, headline: "\"<b>&".to_owned(), ..Judged::default() };
+        let shared = judged.page_at("http://192.0.2.1:3279/result/ab");
+        assert!(shared.contains("content=\"&quot;&lt;b>&amp;\"><meta"), "{shared}");
+        assert!(shared.contains("\"og:image\" content=\"http://192.0.2.1:3279/result/ab.png\""), "{shared}");
     }
 }

@@ -1,7 +1,7 @@
 //! The thread that drives the channels of all pages.
 use crate::channel::{Channel, ChannelOutput, Identity};
 use crate::offer::{MAX_OFFER_BYTES, reachable};
-use crate::results::{Judge, Judged, site_policy};
+use crate::results::{Judge, Judged, Outcome, site_policy};
 use crate::test::lock;
 use crate::{Begin, HAS_SITE, Test, TestId};
 use fathom_browser::{Settings, Transport};
@@ -189,8 +189,19 @@ impl Pages {
         let (keeps, has_site) = (self.judge.keeps(), HAS_SITE);
         format!("{{\"keeps\":{keeps},\"has_site\":{has_site},\"devices\":[{shown}]}}")
     }
+    /// What is known of a test, which may have been kept by an earlier server. `None` if nothing.
+    #[must_use]
+    pub fn outcome(&self, id: TestId) -> Option<Outcome> {
+        match self.test(id) {
+            None => Some(Outcome::Over(Box::new(self.judge.judge(&self.judge.kept(id)?)))),
+            Some(test) => Some(match self.judged(&test) {
+                None => Outcome::Running,
+                Some(judged) => Outcome::Over(Box::new(judged.clone())),
+            }),
+        }
+    }
     /// What the run of a test shows, when it has ended.
-    pub fn judged<'a>(&self, test: &'a Test) -> Option<&'a Judged> {
+    fn judged<'a>(&self, test: &'a Test) -> Option<&'a Judged> {
         test.judged(self.judge.as_ref())
     }
     /// Takes a datagram that arrived on the UDP port, if it may be of a page (RFC 7983: STUN and

@@ -63,6 +63,8 @@ pub struct WebConfig {
     pub certificate: Option<(PathBuf, PathBuf)>,
     /// Names of this host in a self-signed certificate, in addition to its addresses.
     pub names: Vec<String>,
+    /// Proxies whose headers name their clients (X-Forwarded-For, X-Forwarded-Proto).
+    pub proxies: Vec<IpAddr>,
 }
 
 impl Default for Config {

@@ -97,6 +97,11 @@ impl Shared {
         #[cfg(not(feature = "web"))]
         false
     }
+    #[cfg(feature = "web")]
+    /// Proxies whose headers name their clients.
+    pub(crate) fn proxies(&self) -> &[IpAddr] {
+        self.config.web.as_ref().map_or(&[], |web| &web.proxies)
+    }
     /// Passes the connection of a browser on, with the bytes that have been read.
     pub(crate) fn pass_on(&self, socket: Socket, early: Vec<u8>) {
         #[cfg(feature = "web")]

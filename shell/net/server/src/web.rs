@@ -1,5 +1,6 @@
 //! Web server for the speed tests of other programs: HTTP/1.1 and HTTP/2, on one port with TLS and
 //! without.
+mod caller;
 mod client;
 mod content;
 mod ndt7;

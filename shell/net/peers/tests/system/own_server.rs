@@ -15,7 +15,12 @@ pub(crate) fn serve(change: impl FnOnce(&mut Config)) -> (Server, String, Trust)
     std::fs::write(&chain, signed.cert.pem()).unwrap();
     std::fs::write(&key, signed.signing_key.serialize_pem()).unwrap();
     let port = unused_port();
-    let web = WebConfig { port: Some(port), certificate: Some((chain, key)), names: Vec::new() };
+    let web = WebConfig {
+        port: Some(port),
+        certificate: Some((chain, key)),
+        names: Vec::new(),
+        proxies: Vec::new(),
+    };
     let listen = vec![Ipv4Addr::LOCALHOST.into()];
     let mut config = Config { listen, port: 0, web: Some(web), ..Config::default() };
     change(&mut config);

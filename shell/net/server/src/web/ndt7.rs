@@ -1,6 +1,7 @@
 //! ndt7: load in messages of a WebSocket. Source: github.com/m-lab/ndt-server,
 //! spec/ndt7-protocol.md. Each transfer has a thread, as the flows of Fathom's own protocol.
 use super::Connection;
+use super::caller::Caller;
 use super::client::Transfer;
 use super::content::Content;
 use super::place::Running;
@@ -51,7 +52,7 @@ pub(super) fn direction(path: &str) -> Option<Direction> {
 /// Accepts a WebSocket and starts its transfer.
 pub(super) fn accept(
     mut request: Request<Incoming>,
-    connection: Arc<Connection>,
+    caller: Caller,
     direction: Direction,
 ) -> Result<Response<Content>, (Refusal, String)> {
     let protocol = SpeedTest::Ndt7.subprotocol();
@@ -62,8 +63,8 @@ pub(super) fn accept(
     }
     let upgrade = on(&mut request);
     let response = create_response(&request.map(|_| ())).map_err(|_| refused(Refusal::Http))?;
-    let client = (connection.client.ip(), connection.local);
-    let transfer = connection.common.clients.transfer(client, direction)?;
+    let transfer = caller.transfer(direction)?;
+    let connection = Arc::clone(&caller);
     let shared = Arc::clone(&connection.common.shared);
     super::spawn(&shared, async move {
         // An error is the end of the connection.

@@ -1,10 +1,10 @@
 //! The page that tests in a browser: its files, its tests, and their results.
-use super::client::Transfer;
+use super::caller::Caller;
 use super::content::{Content, Load};
 use super::respond::{base, refused, text, with_type};
 use super::{Connection, socket};
 use crate::stats::Refusal;
-use fathom_pages::{Begin, File, Flow, Judged, Pages, PagesError, SITE, Test, file};
+use fathom_pages::{Begin, File, Flow, Outcome, Pages, PagesError, SITE, Test, TestId, file};
 use fathom_units::{Bytes as ByteCount, Direction};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -30,8 +30,6 @@ const RESULT: &str = "/page/result/";
 const PUBLISH: &str = "/page/publish/";
 const DEVICES: &str = "/page/devices";
 const REPORT: &str = "/result/";
-/// End of the path of the data of a report.
-const DATA: &str = ".json";
 
 /// Only what this server has, nothing inline, in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -57,12 +55,12 @@ pub(super) fn is_of_page(path: &str) -> bool {
 }
 
 /// Answers a request of the page.
-pub(super) async fn answer(request: Request<Incoming>, connection: Arc<Connection>) -> Answer {
-    let Some(pages) = connection.common.shared.pages.get().cloned() else {
+pub(super) async fn answer(request: Request<Incoming>, caller: Caller) -> Answer {
+    let Some(pages) = caller.common.shared.pages.get().cloned() else {
         return Err(refused(Refusal::Http));
     };
     let path = request.uri().path().to_owned();
-    let answered = route(request, &path, Arc::clone(&pages), connection).await;
+    let answered = route(request, &path, Arc::clone(&pages), caller).await;
     answered.map(|mut response| {
         for (name, value) in HEADERS {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -74,18 +72,13 @@ pub(super) async fn answer(request: Request<Incoming>, connection: Arc<Connectio
     })
 }
 
-async fn route(
-    request: Request<Incoming>,
-    path: &str,
-    pages: Arc<Pages>,
-    connection: Arc<Connection>,
-) -> Answer {
+async fn route(request: Request<Incoming>, path: &str, pages: Arc<Pages>, caller: Caller) -> Answer {
     let find = |id: &str| pages.test(id.parse().ok()?);
     let test_of = |prefix| find(path.strip_prefix(prefix)?);
     if request.method() == Method::POST {
         return match (path, test_of(LOAD), test_of(PUBLISH)) {
-            (TESTS, ..) => begin(request, &pages, connection).await,
-            (_, Some(test), _) => upload(request, test, &connection).await,
+            (TESTS, ..) => begin(request, &pages, &caller).await,
+            (_, Some(test), _) => upload(request, test, &caller).await,
             (.., Some(test)) => publish(request, pages, test).await,
             _ => Err(refused(Refusal::Http)),
         };
@@ -96,18 +89,14 @@ async fn route(
     if let Some(file) = file(path) {
         Ok(of_file(file, request.headers()))
     } else if let Some(test) = test_of(SOCKET) {
-        socket::accept(request, test, connection)
+        socket::accept(request, test, Arc::clone(&caller))
     } else if let Some(test) = test_of(LOAD) {
-        download(test, connection)
+        download(test, &caller)
     } else if path == DEVICES {
         let devices = spawn_blocking(move || pages.devices()).await;
         devices.map(|list| text(JSON, list)).map_err(|_| refused(Refusal::Http))
-    } else if let Some(test) = test_of(RESULT) {
-        result(pages, test, JSON, |judged| judged.brief).await
-    } else if let Some(test) = test_of(REPORT) {
-        report(pages, test).await
-    } else if let Some(test) = path.strip_prefix(REPORT).and_then(|id| find(id.strip_suffix(DATA)?)) {
-        result(pages, test, JSON, |judged| judged.json).await
+    } else if let Some((id, part)) = result_of(path) {
+        result(pages, id, part, &base(&request, &caller)?).await
     } else {
         Err(refused(Refusal::Http))
     }
@@ -125,8 +114,8 @@ fn of_file(file: File, headers: &HeaderMap) -> Response<Content> {
 }
 
 /// Starts a test: takes the offer of a data channel, returns the ID of the test, and the answer.
-async fn begin(request: Request<Incoming>, pages: &Pages, connection: Arc<Connection>) -> Answer {
-    let host = base(&request, &connection)?;
+async fn begin(request: Request<Incoming>, pages: &Pages, caller: &Caller) -> Answer {
+    let host = base(&request, caller)?;
     let host = host.split_once("://").map_or(host.as_str(), |(_, host)| host).to_owned();
     let browser = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
     let browser = browser.unwrap_or("a browser").to_owned();
@@ -134,9 +123,9 @@ async fn begin(request: Request<Incoming>, pages: &Pages, connection: Arc<Connec
     let body = Limited::new(request.into_body(), MAX_BODY_BYTES).collect().await;
     let body = body.map_err(|error| (Refusal::Http, format!("invalid offer: {error}")))?.to_bytes();
     let offer = String::from_utf8_lossy(&body);
-    let (client, local) = (connection.client.ip(), connection.local);
+    let (client, local) = (caller.address, caller.local);
     // Keeps the session of the client open.
-    let hold = connection.common.clients.transfer((client, local), Direction::Down)?;
+    let hold = caller.transfer(Direction::Down)?;
     let begin = Begin {
         offer: &offer,
         host: &host,
@@ -167,13 +156,12 @@ fn max_bytes(query: &str) -> Result<Option<ByteCount>, (Refusal, String)> {
     Ok(Some(ByteCount(bytes)))
 }
 
-fn download(test: Arc<Test>, connection: Arc<Connection>) -> Answer {
-    let client = (connection.client.ip(), connection.local);
-    let transfer = connection.common.clients.transfer(client, Direction::Down)?;
-    let Some(flow) = open(&test, Direction::Down, &connection) else { return Ok(too_late()) };
-    let _running = connection.activity.run();
+fn download(test: Arc<Test>, caller: &Caller) -> Answer {
+    let transfer = caller.transfer(Direction::Down)?;
+    let Some(flow) = open(&test, Direction::Down, caller) else { return Ok(too_late()) };
+    let _running = caller.activity.run();
     let load = Load {
-        connection,
+        connection: Arc::clone(caller),
         transfer: Some(transfer),
         flow: Some(flow),
         _running,
@@ -183,15 +171,14 @@ fn download(test: Arc<Test>, connection: Arc<Connection>) -> Answer {
     Ok(with_type("application/octet-stream", Content::Load(load)))
 }
 
-async fn upload(request: Request<Incoming>, test: Arc<Test>, connection: &Arc<Connection>) -> Answer {
-    let client = (connection.client.ip(), connection.local);
-    let transfer: Transfer = connection.common.clients.transfer(client, Direction::Up)?;
-    let Some(flow) = open(&test, Direction::Up, connection) else { return Ok(too_late()) };
-    let _running = connection.activity.run();
+async fn upload(request: Request<Incoming>, test: Arc<Test>, caller: &Caller) -> Answer {
+    let transfer = caller.transfer(Direction::Up)?;
+    let Some(flow) = open(&test, Direction::Up, caller) else { return Ok(too_late()) };
+    let _running = caller.activity.run();
     let mut body = request.into_body();
     // An error is the end of the connection.
     while let Some(Ok(frame)) = body.frame().await {
-        connection.progress();
+        caller.progress();
         let length = frame.data_ref().map_or(0, Bytes::len);
         flow.add_received(length as u64);
         if !transfer.count(length) {
@@ -229,30 +216,53 @@ async fn publish(request: Request<Incoming>, pages: Arc<Pages>, test: Arc<Test>)
     Ok(text("text/plain", String::new()))
 }
 
-/// The report of a test.
-async fn report(pages: Arc<Pages>, test: Arc<Test>) -> Answer {
-    let policy = Arc::clone(&pages);
-    let of_test = Arc::clone(&test);
-    let mut response = result(pages, test, HTML, |judged| judged.page).await?;
-    if let Some(policy) = policy.judged(&of_test).and_then(|judged| judged.policy().parse().ok()) {
-        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
-    }
-    Ok(response)
+/// Which part of a result a request is for.
+#[derive(Clone, Copy)]
+enum Part {
+    /// What the page shows.
+    Brief,
+    Report,
+    Data,
+    /// A picture for links to the report.
+    Preview,
 }
 
-async fn result(
-    pages: Arc<Pages>,
-    test: Arc<Test>,
-    kind: &'static str,
-    part: fn(Judged) -> String,
-) -> Answer {
-    let judged = spawn_blocking(move || pages.judged(&test).cloned()).await;
-    let judged = judged.map_err(|_| refused(Refusal::Http))?;
-    Ok(match judged {
-        Some(judged) => text(kind, part(judged)),
-        None => {
+/// The result that has this path.
+fn result_of(path: &str) -> Option<(TestId, Part)> {
+    let (id, part) = if let Some(id) = path.strip_prefix(RESULT) {
+        (id, Part::Brief)
+    } else {
+        match path.strip_prefix(REPORT)?.split_once('.') {
+            None => (path.strip_prefix(REPORT)?, Part::Report),
+            Some((id, "json")) => (id, Part::Data),
+            Some((id, "png")) => (id, Part::Preview),
+            Some(_) => return None,
+        }
+    };
+    Some((id.parse().ok()?, part))
+}
+
+/// A part of a result. `base` is what the URLs of this server start with.
+async fn result(pages: Arc<Pages>, id: TestId, part: Part, base: &str) -> Answer {
+    let found = spawn_blocking(move || pages.outcome(id)).await.map_err(|_| refused(Refusal::Http))?;
+    let judged = match found.ok_or_else(|| refused(Refusal::Http))? {
+        Outcome::Over(judged) => judged,
+        Outcome::Running => {
             let mut response = text("text/plain", "the test is not over\n".to_owned());
             *response.status_mut() = StatusCode::ACCEPTED;
+            return Ok(response);
+        }
+    };
+    Ok(match part {
+        Part::Brief => text(JSON, judged.brief),
+        Part::Data => text(JSON, judged.json),
+        Part::Preview => with_type("image/png", Content::Text(Some(Bytes::from(judged.preview)))),
+        Part::Report => {
+            let policy = judged.policy().parse();
+            let mut response = text(HTML, judged.page_at(&format!("{base}{REPORT}{id}")));
+            policy
+                .into_iter()
+                .for_each(|policy| drop(response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy)));
             response
         }
     })

@@ -1,4 +1,5 @@
 //! Requests and their responses.
+use super::caller::Caller;
 use super::content::{Content, Load};
 use super::{Connection, ndt7, page};
 use crate::stats::Refusal;
@@ -30,13 +31,11 @@ const HEADERS: [(&str, &str); 5] = [
 pub(super) async fn respond(request: Request<Incoming>, connection: Arc<Connection>) -> Response<Content> {
     connection.progress();
     let counters = &connection.common.shared.counters;
-    let address = connection.client.ip();
+    let caller = Caller::of(request.headers(), Arc::clone(&connection));
+    let address = caller.address;
     let is_of_page = page::is_of_page(request.uri().path());
-    let answered = if is_of_page {
-        page::answer(request, Arc::clone(&connection)).await
-    } else {
-        answer(request, Arc::clone(&connection)).await
-    };
+    let answered =
+        if is_of_page { page::answer(request, caller).await } else { answer(request, caller).await };
     let mut response = match answered {
         Ok(response) => {
             counters.http_answered.fetch_add(1, Relaxed);
@@ -53,53 +52,44 @@ pub(super) async fn respond(request: Request<Incoming>, connection: Arc<Connecti
     response
 }
 
-async fn answer(
-    request: Request<Incoming>,
-    connection: Arc<Connection>,
-) -> Result<Response<Content>, (Refusal, String)> {
+async fn answer(request: Request<Incoming>, caller: Caller) -> Result<Response<Content>, (Refusal, String)> {
     if let Some(direction) = ndt7::direction(request.uri().path()) {
-        return ndt7::accept(request, connection, direction);
+        return ndt7::accept(request, caller, direction);
     }
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or(""));
     let found = resource(path, query).ok_or_else(|| refused(Refusal::Http));
     match (found?, request.method()) {
         (_, &Method::OPTIONS) => Ok(text("text/plain", String::new())),
         (Resource::Configuration, &Method::GET) => {
-            Ok(text("application/json", network_quality::configuration(&base(&request, &connection)?)))
+            Ok(text("application/json", network_quality::configuration(&base(&request, &caller)?)))
         }
-        (Resource::Download(bytes), &Method::GET) => download(bytes, connection),
+        (Resource::Download(bytes), &Method::GET) => download(bytes, &caller),
         (Resource::Upload, &Method::GET) => Ok(text("text/plain", String::new())),
-        (Resource::Upload, &Method::POST | &Method::PUT) => upload(request, &connection).await,
+        (Resource::Upload, &Method::POST | &Method::PUT) => upload(request, &caller).await,
         (Resource::Address, &Method::GET) => {
-            let address = connection.client.ip();
+            let address = caller.address;
             Ok(text("application/json", format!("{{\"processedString\":\"{address}\",\"rawIspInfo\":\"\"}}")))
         }
         _ => Err(refused(Refusal::Http)),
     }
 }
 
-fn download(bytes: u64, connection: Arc<Connection>) -> Result<Response<Content>, (Refusal, String)> {
-    let client = (connection.client.ip(), connection.local);
-    let begin = || connection.common.clients.transfer(client, Direction::Down);
-    let transfer = (bytes > PROBE_BYTES).then(begin).transpose()?;
-    let _running = connection.activity.run();
-    let load = Load { connection, transfer, flow: None, _running, left_bytes: bytes, offset: 0 };
+fn download(bytes: u64, caller: &Caller) -> Result<Response<Content>, (Refusal, String)> {
+    let transfer = (bytes > PROBE_BYTES).then(|| caller.transfer(Direction::Down)).transpose()?;
+    let _running = caller.activity.run();
+    let load =
+        Load { connection: Arc::clone(caller), transfer, flow: None, _running, left_bytes: bytes, offset: 0 };
     Ok(with_type("application/octet-stream", Content::Load(load)))
 }
 
-async fn upload(
-    request: Request<Incoming>,
-    connection: &Connection,
-) -> Result<Response<Content>, (Refusal, String)> {
+async fn upload(request: Request<Incoming>, caller: &Caller) -> Result<Response<Content>, (Refusal, String)> {
     let mut body = request.into_body();
-    let client = (connection.client.ip(), connection.local);
     let is_probe = body.size_hint().exact().is_some_and(|bytes| bytes <= PROBE_BYTES);
-    let begin = || connection.common.clients.transfer(client, Direction::Up);
-    let _running = connection.activity.run();
-    let transfer = (!is_probe).then(begin).transpose()?;
+    let _running = caller.activity.run();
+    let transfer = (!is_probe).then(|| caller.transfer(Direction::Up)).transpose()?;
     // An error is the end of the connection.
     while let Some(Ok(frame)) = body.frame().await {
-        connection.progress();
+        caller.progress();
         let length = frame.data_ref().map_or(0, Bytes::len);
         if transfer.as_ref().is_some_and(|transfer| !transfer.count(length)) {
             return Err(refused(Refusal::Limit));
@@ -109,17 +99,14 @@ async fn upload(
 }
 
 /// What the URLs of this server start with, as the client calls it.
-pub(super) fn base(
-    request: &Request<Incoming>,
-    connection: &Connection,
-) -> Result<String, (Refusal, String)> {
+pub(super) fn base(request: &Request<Incoming>, caller: &Caller) -> Result<String, (Refusal, String)> {
     let of_header = || request.headers().get(header::HOST)?.to_str().ok();
     let host = request.uri().authority().map(hyper::http::uri::Authority::as_str).or_else(of_header);
     // Only a name and a port: the text becomes part of a URL.
     let is_name = |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.:[]_".contains(&b));
     let host = host.filter(|name| !name.is_empty()).filter(is_name);
     let host = host.ok_or_else(|| refused(Refusal::Http))?;
-    Ok(format!("{}://{host}", if connection.is_secure { "https" } else { "http" }))
+    Ok(format!("{}://{host}", if caller.is_secure { "https" } else { "http" }))
 }
 
 /// A refusal in the words of the counters.

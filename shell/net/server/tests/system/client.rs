@@ -33,8 +33,8 @@ struct Runs;
 impl Judge for Runs {
     fn judge(&self, run: &Run) -> Judged {
         let json = serde_json::to_string(run).unwrap();
-        let page = format!("<p>{}</p><script>0</script>", run.phases.len());
-        Judged { brief: json.clone(), json, page }
+        let page = format!("<title>-</title><p>{}</p><script>0</script>", run.phases.len());
+        Judged { brief: json.clone(), json, page, ..Judged::default() }
     }
 }
 

@@ -157,7 +157,11 @@ fn a_result_is_shown_to_others_only_if_its_user_agrees() {
     assert!(shown.starts_with("<img src=x") && !shown.contains('\u{7}') && !shown.contains('\u{202e}'));
     let report = get(server.v4(), &format!("/result/{id}"));
     assert!(report.contains("script-src 'sha256-") && report.contains("text/html"), "{report}");
-    assert_eq!(status(&get(server.v4(), &format!("/result/{id}.json"))), "200");
+    let image = format!("\"og:image\" content=\"http://h.test:1/result/{id}.png\"");
+    assert!(report.contains(&image), "{report}");
+    for ending in [".json", ".png"] {
+        assert_eq!(status(&get(server.v4(), &format!("/result/{id}{ending}"))), "200", "{ending}");
+    }
 }
 
 #[test]

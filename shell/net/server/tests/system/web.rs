@@ -13,8 +13,12 @@ use std::process::Command;
 fn with_web(change: impl FnOnce(&mut Config)) -> (TestServer, SocketAddr) {
     let port = unused_port();
     let server = serve(|config| {
-        config.web =
-            Some(WebConfig { port: Some(port), certificate: None, names: vec!["host.test".to_owned()] });
+        config.web = Some(WebConfig {
+            port: Some(port),
+            certificate: None,
+            names: vec!["host.test".to_owned()],
+            proxies: Vec::new(),
+        });
         change(config);
     });
     let address = SocketAddr::new(server.v4().ip(), port);
@@ -35,6 +39,33 @@ fn curl(url: &str, arguments: &[&str]) -> (u16, String, u64) {
 fn get(address: SocketAddr, target: &str) -> String {
     let request = format!("GET {target} HTTP/1.1\r\nHost: h.test:1\r\nConnection: close\r\n\r\n");
     String::from_utf8_lossy(&exchange(address, request.as_bytes())).into_owned()
+}
+
+/// The address of the client that the server sees, if these headers come from 127.0.0.1.
+fn seen(trusted: &[&str], headers: &[&str]) -> String {
+    let (_server, address) = with_web(|config| {
+        let web = config.web.as_mut().expect("a web server");
+        web.proxies = trusted.iter().map(|text| text.parse().unwrap()).collect();
+    });
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let of = |target| {
+        let request = format!("GET {target} HTTP/1.1\r\nHost: h.test\r\n{headers}Connection: close\r\n\r\n");
+        let response = String::from_utf8_lossy(&exchange(address, request.as_bytes())).into_owned();
+        serde_json::from_str::<Value>(response.split("\r\n\r\n").nth(1).unwrap()).unwrap()
+    };
+    let client = of("/backend/getIP.php")["processedString"].as_str().unwrap().to_owned();
+    let urls = of("/.well-known/nq")["urls"].clone();
+    let url = urls["small_https_download_url"].as_str().unwrap().to_owned();
+    format!("{client} {}", url.split(':').next().unwrap())
+}
+
+#[test]
+fn headers_of_a_trusted_proxy_alone_name_the_client() {
+    let forwarded = ["X-Forwarded-For: 203.0.113.9, 198.51.100.7", "X-Forwarded-Proto: https"];
+    assert_eq!(seen(&["127.0.0.1"], &forwarded), "198.51.100.7 https");
+    assert_eq!(seen(&["127.0.0.1"], &[]), "127.0.0.1 http");
+    assert_eq!(seen(&["192.0.2.1"], &forwarded), "127.0.0.1 http", "the connection is of another");
+    assert_eq!(seen(&[], &forwarded), "127.0.0.1 http", "no proxy is trusted");
 }
 
 #[test]
