@@ -1,6 +1,7 @@
 // Tests a line with the page of `fathom serve` in a headless browser, and prints what the page got as JSON:
 //     node check/speed.mjs http[s]://HOST:PORT [--firefox] [--without-webrtc] [--pictures PREFIX] [--phone] [--dark]
-//         [--consent NAME]
+//         [--consent NAME] [--frames]
+// --frames counts the frames of the page during the test; it makes the browser draw each.
 import { Browser } from "./browser.mjs";
 import { Firefox } from "./firefox.mjs";
 
@@ -20,6 +21,14 @@ if (has("--consent")) {
   await browser.evaluate(`(document.getElementById('consent').click(), document.getElementById('device').value = ${name})`);
 }
 await picture("start");
+const firstPaintMs = await browser.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime");
+if (has("--frames")) {
+  await browser.evaluate(`(() => {
+    globalThis.frames = [];
+    const count = (at) => (frames.push(at), requestAnimationFrame(count));
+    requestAnimationFrame(count);
+  })()`);
+}
 await browser.evaluate("document.getElementById('go').click()");
 const started = Date.now();
 const pause = () => new Promise((done) => setTimeout(done, 250));
@@ -49,7 +58,14 @@ const result = {
   devices: await text("devices"),
   asked: [...new Set(browser.asked().map((asked) => new URL(asked).host || "data"))],
   errors: browser.errors(),
+  first_paint_ms: firstPaintMs,
 };
+if (has("--frames")) {
+  const frames = await browser.evaluate("globalThis.frames");
+  const gaps = frames.slice(1).map((at, n) => at - frames[n]).sort((a, b) => a - b);
+  const [first, last] = [frames[0], frames.at(-1)];
+  result.frames = { per_s: (1_000 * gaps.length) / (last - first), gap_ms: { p99: gaps[Math.floor(gaps.length * 0.99)], max: gaps.at(-1) } };
+}
 console.log(JSON.stringify(result));
 await browser.close();
 process.exit(0);
