@@ -576,7 +576,7 @@ var t = (e) => {
 	"site-trace": [
 		"Analyze a capture (in English)",
 		"Einen Mitschnitt analysieren (auf Englisch)",
-		"Analyser une capture (en anglais)",
+		"Examiner une capture (en anglais)",
 		"Analizar una captura (en inglés)"
 	],
 	"site-sim": [

@@ -66,7 +66,7 @@ element("stop").onclick = () => {
   client.stop();
   show("choice");
 };
-// A file that is dropped beside the field would replace the page.
+// A file that is dropped outside of the field would replace the page.
 document.ondragover = (event) => {
   event.preventDefault();
   element("drop").classList.add("over");

@@ -1,4 +1,4 @@
-// Runs the engine beside the page.
+// Runs the engine in a thread of its worker.
 import { Engine } from "./engine.ts";
 import type { Reply, Request } from "./requests.ts";
 

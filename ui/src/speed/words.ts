@@ -102,7 +102,7 @@ const WORDS = {
     "À plusieurs Gbit/s, si le navigateur était la limite. La ligne de commande voit tout cela : fathom test",
     "A varios Gbit/s, si el navegador era el límite. La línea de comandos ve todo esto: fathom test",
   ],
-  "site-trace": ["Analyze a capture (in English)", "Einen Mitschnitt analysieren (auf Englisch)", "Analyser une capture (en anglais)", "Analizar una captura (en inglés)"],
+  "site-trace": ["Analyze a capture (in English)", "Einen Mitschnitt analysieren (auf Englisch)", "Examiner une capture (en anglais)", "Analizar una captura (en inglés)"],
   "site-sim": ["Simulate a line (in English)", "Eine Leitung simulieren (auf Englisch)", "Simuler une ligne (en anglais)", "Simular una línea (en inglés)"],
   privacy: ["No account, no cookies, no third parties. The server keeps a result for a day.", "Kein Konto, keine Cookies, keine Dritten. Der Server bewahrt ein Ergebnis einen Tag auf.", "Ni compte, ni cookie, ni tiers. Le serveur garde un résultat un jour.", "Sin cuenta, sin cookies, sin terceros. El servidor guarda el resultado un día."],
   quality: ["Probes by {}. This browser was late by {} (median), {} (p99).", "Proben über {}. Dieser Browser war {} (Median), {} (p99) zu spät.", "Sondes par {}. Ce navigateur avait un retard de {} (médiane), {} (p99).", "Sondas por {}. Este navegador se retrasó {} (mediana), {} (p99)."],
