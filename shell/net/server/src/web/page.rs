@@ -2,7 +2,7 @@
 use super::caller::Caller;
 use super::content::{Content, Load};
 use super::respond::{base, refused, text, with_type};
-use super::{Connection, socket};
+use super::socket;
 use crate::stats::Refusal;
 use fathom_pages::{Begin, File, Flow, Outcome, Pages, PagesError, SITE, Test, TestId, file};
 use fathom_units::{Bytes as ByteCount, Direction};
@@ -191,10 +191,11 @@ async fn upload(request: Request<Incoming>, test: Arc<Test>, caller: &Caller) ->
     Ok(text("text/plain", String::new()))
 }
 
-/// A flow of the current phase. Streams of one connection share the state of its TCP.
-fn open(test: &Arc<Test>, direction: Direction, connection: &Connection) -> Option<Flow> {
-    let is_alone = connection.activity.is_alone();
-    let socket = connection.socket.as_ref().filter(|_| direction == Direction::Down && is_alone);
+/// A flow of the current phase. Streams of one connection share the state of its TCP; that of a
+/// proxy says nothing of the client.
+fn open(test: &Arc<Test>, direction: Direction, caller: &Caller) -> Option<Flow> {
+    let is_own = caller.activity.is_alone() && caller.address == caller.client.ip();
+    let socket = caller.socket.as_ref().filter(|_| direction == Direction::Down && is_own);
     test.open_flow(direction, socket.and_then(|socket| socket.try_clone().ok()))
 }
 
