@@ -52,8 +52,8 @@ page:
 	cargo run --release --locked -p fathom-cli --example sawtooth -- target/sawtooth.html
 	node ui/check/page.mjs target/sawtooth.html target/page
 
-# The figures in docs/figures.md, compared with other tools in the same run. Needs root; about half
-# an hour.
+# The figures in docs/figures.md, compared with other tools in the same run. Needs root; an hour and
+# a half, of which that of browsers takes an hour.
 bench: release
 	bench/packages
 	bench/all

@@ -22,13 +22,6 @@ pub enum SourceError {
     Terminal,
     /// It is empty.
     Empty(String),
-    /// It is shorter than the header of a capture.
-    Short {
-        /// Name of the source.
-        name: String,
-        /// Its length in bytes.
-        bytes: usize,
-    },
     /// It is text.
     Text(String),
     /// It is an archive or has an unsupported compression.
@@ -68,9 +61,6 @@ impl fmt::Display for SourceError {
             }
             SourceError::Empty(name) => {
                 write!(f, "{name}: is empty")
-            }
-            SourceError::Short { name, bytes } => {
-                write!(f, "{name}: has only {bytes} bytes, but the header of a capture has at least 24")
             }
             SourceError::Text(name) => write!(
                 f,

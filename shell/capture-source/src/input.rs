@@ -9,8 +9,6 @@ use std::path::Path;
 
 /// Bytes examined to decide whether an unknown file is text.
 const JUDGED_BYTES: usize = 512;
-/// Length of a pcap file header.
-const MIN_BYTES: usize = 24;
 
 /// An open source of frames.
 pub struct FrameSource {
@@ -89,10 +87,11 @@ impl FrameSource {
     }
     fn ended(&mut self) -> Result<InputEnd, SourceError> {
         if self.feed.is_at_start() {
-            return Err(match self.feed.left().len() {
-                0 => SourceError::Empty(self.name.clone()),
-                bytes if bytes < MIN_BYTES => SourceError::Short { name: self.name.clone(), bytes },
-                _ => self.foreign(),
+            let name = self.name.clone();
+            return Err(match self.feed.short() {
+                _ if self.feed.left().is_empty() => SourceError::Empty(name),
+                Some(source) => SourceError::NotACapture { name, source },
+                None => self.foreign(),
             });
         }
         let cut = self.feed.cut();

@@ -99,7 +99,8 @@ impl Trace {
         let Trace { name, bounds, mut file, shards } = self;
         let cut = file.feed.cut().map(|cut| cut.to_string());
         if file.feed.is_at_start() {
-            return Err(cut.unwrap_or("it is empty".into()));
+            let short = file.feed.short().map(|short| short.to_string());
+            return Err(short.or(cut).unwrap_or("it is empty".into()));
         }
         let unread = file.unread.or(unread).or(cut);
         let (mut source, first_at) = file.intake.finish(name.clone(), &file.feed.contents(), unread.clone());

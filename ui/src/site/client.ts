@@ -52,7 +52,8 @@ export class Client {
 
   /** Ends what the worker does. */
   stop(): void {
-    void this.worker?.then((worker) => worker.terminate());
+    // If it could not be started, the first request has failed.
+    this.worker?.then((worker) => worker.terminate()).catch(() => {});
     this.worker = undefined;
     for (const { failed } of this.waiting.values()) failed(new Error("stopped"));
     this.waiting.clear();

@@ -7,6 +7,8 @@ import { element, showReport } from "./report.ts";
 import "./site.css";
 
 const SEED = 1;
+/** After so long, the page says that it is simulating. */
+const SLOW_MS = 300;
 /** Steps of a slider. */
 const STEPS = 200;
 const LEVELS: Record<string, string> = { good: "GOOD", fair: "FAIR", bad: "BAD", at_least_bad: "BAD" };
@@ -84,6 +86,7 @@ const simulate = async (): Promise<void> => {
     isDue = false;
     const now = settings;
     const from = performance.now();
+    const isSlow = setTimeout(() => (element("spent").textContent = "simulating …"), SLOW_MS);
     try {
       const own = await client.sim(scenario(now), SEED);
       const other = now.compare && now.queue !== "fq_codel" ? [await client.sim(scenario(withFqCodel(now)), SEED)] : [];
@@ -96,6 +99,9 @@ const simulate = async (): Promise<void> => {
       element("level").textContent = "NO RESULT";
       element("headline").textContent = error instanceof Error ? error.message : String(error);
       element("consequence").textContent = "";
+      element("spent").textContent = "";
+    } finally {
+      clearTimeout(isSlow);
     }
   }
   isBusy = false;

@@ -9,6 +9,11 @@ pub enum CaptureError {
         /// Its first four bytes.
         begins: [u8; 4],
     },
+    /// The file is shorter than the header of a capture.
+    Short {
+        /// Its length in bytes.
+        bytes: usize,
+    },
     /// A field has an impossible value: the rest of the file is damaged.
     Damaged {
         /// File offset of the record.
@@ -31,6 +36,9 @@ impl fmt::Display for CaptureError {
                 f,
                 "not a capture file: it starts with {a:02x} {b:02x} {c:02x} {d:02x}, which is neither pcap nor pcapng"
             ),
+            CaptureError::Short { bytes } => {
+                write!(f, "has only {bytes} bytes, but the header of a capture has at least 24")
+            }
             CaptureError::Damaged { offset, field, value, bound, limit } => {
                 write!(f, "damaged at byte {offset}: {field} is {value} ({bound} {limit})")
             }

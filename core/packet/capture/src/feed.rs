@@ -6,6 +6,8 @@ use core::ops::ControlFlow;
 
 /// Initial size of the buffer: large enough to make a read cheap, small enough for the CPU cache.
 const BUFFER_BYTES: usize = 64 << 10;
+/// Length of the header of a pcap file; that of pcapng is longer.
+const HEADER_BYTES: usize = 24;
 /// Maximum number of interfaces whose statistics are kept.
 const MAX_STATISTICS: usize = 1024;
 
@@ -121,6 +123,11 @@ impl Feed {
     /// Whether nothing was recognized yet.
     pub const fn is_at_start(&self) -> bool {
         self.reader.offset() == 0
+    }
+    /// At the end of a file in which nothing was recognized: its length, if that is why.
+    pub fn short(&self) -> Option<CaptureError> {
+        let bytes = self.left().len();
+        (self.is_at_start() && (1..HEADER_BYTES).contains(&bytes)).then_some(CaptureError::Short { bytes })
     }
     /// At the end of the file: the incomplete record, if any.
     pub fn cut(&self) -> Option<CutRecord> {
