@@ -43,7 +43,7 @@ pub fn wall_now() -> WallTime {
 /// /etc/localtime, including daylight saving time.
 #[must_use]
 pub fn utc_offset_s(at: WallTime) -> i64 {
-    let Ok(seconds) = libc::time_t::try_from(at.0 / 1_000_000_000) else { return 0 };
+    let Ok(seconds) = (at.0 / 1_000_000_000).try_into() else { return 0 };
     // SAFETY: an all-zero `tm` is valid: its only pointer may be null.
     let mut local: libc::tm = unsafe { core::mem::zeroed() };
     // SAFETY: both pointers are valid for the call, and nothing else accesses the values.

@@ -2,6 +2,7 @@
 //! Asks the kernel for error messages in words.
 use crate::netlink::route_socket;
 use crate::option;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -35,11 +36,7 @@ impl RouteSocket {
         let _ = socket
             .set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES)
             .or_else(|_| socket.set(libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER_BYTES));
-        let patience = libc::timeval {
-            tv_sec: patience.as_secs() as libc::time_t,
-            tv_usec: libc::suseconds_t::from(patience.subsec_micros() as i32),
-        };
-        socket.set(libc::SOL_SOCKET, libc::SO_RCVTIMEO, patience)?;
+        set_socket_timeout(&socket.fd, Timeout::Recv, Some(patience))?;
         Ok(socket)
     }
     fn set<T: Copy>(&self, level: libc::c_int, name: libc::c_int, value: T) -> io::Result<()> {

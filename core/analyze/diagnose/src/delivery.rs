@@ -4,12 +4,14 @@
 //! A packet that was delayed by `a` beyond the base delay stood in a queue for `a`. Throughout that
 //! time the link in front of it was busy, so what it delivered then over that time is its capacity,
 //! whatever the senders did at other times.
+use crate::one_way::{OneWay, WayBack};
 use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_capacity::{Piece, RateSpan, Rates, Spread, Step, pieces, rates, spread};
 use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Span, Value};
-use fathom_units::{Direction, FULL_TCP_PAYLOAD, IP_PER_PAYLOAD, Time};
+use fathom_stats::percentile;
+use fathom_units::{Direction, FULL_TCP_PAYLOAD, IP_PER_PAYLOAD};
 
 /// Delay above the base that shows a queue, in seconds: below it, it may be jitter.
 const QUEUED_S: f64 = 0.002;
@@ -22,12 +24,20 @@ const COVERED_RATIO: f64 = 0.95;
 /// Payload covered by one acknowledgment: two full segments (RFC 9293 section 3.8.6.3).
 pub(crate) const ACKNOWLEDGED_BYTES: f64 = 2.0 * FULL_TCP_PAYLOAD.get() as f64;
 
+/// Largest 90th percentile of the ratio of the time in which data passed the link to the time in
+/// which their acknowledgments arrived. Beyond it, the way back varies too fast for rates over
+/// short times: a rate that varies by 25 % is a finding (`VARYING_RATIO`).
+const MAX_STRETCH: f64 = 1.25;
+
 /// Payload that the load delivered in one direction during a phase, by intervals of its counter.
 pub(crate) struct Delivery {
     counts: Vec<(Span, f64)>,
-    /// Data count when they are acknowledged, not when the application gets them. TCP holds data
-    /// back behind a lost segment, so goodput stalls and then exceeds the rate of the link.
-    is_acknowledged: bool,
+    /// It is known when data passed the link: they count when they are acknowledged, and their
+    /// acknowledgments took about the same time.
+    ///
+    /// Goodput is that of the application. TCP holds data back behind a lost segment, so goodput
+    /// stalls and then exceeds the rate of the link.
+    is_timed: bool,
 }
 
 impl Delivery {
@@ -50,7 +60,22 @@ impl Delivery {
                 counts.push((interval, bits_per_second * interval.seconds()));
             }
         }
-        (!counts.is_empty()).then_some(Delivery { counts, is_acknowledged: metric == Metric::DeliveryRate })
+        (!counts.is_empty()).then_some(Delivery { counts, is_timed: metric == Metric::DeliveryRate })
+    }
+    /// The same by the times at which data passed the link, if acknowledgments took `way_back`.
+    fn at_link(self, way_back: &WayBack) -> Self {
+        if !self.is_timed {
+            return self;
+        }
+        let passed = |span: Span| Span {
+            start_ns: way_back.began(span.start_ns),
+            end_ns: way_back.began(span.end_ns),
+        };
+        let stretch = |(seen, _): &(Span, f64)| passed(*seen).seconds() / seen.seconds().max(1e-9);
+        let mut stretches: Vec<f64> = self.counts.iter().map(stretch).collect();
+        let is_timed = percentile(&mut stretches, 0.9).is_some_and(|high| high <= MAX_STRETCH);
+        let counts = self.counts.into_iter().map(|(seen, bits)| (passed(seen), bits)).collect();
+        Delivery { counts, is_timed }
     }
     /// Payload bits delivered within `span`, assuming a constant rate within each interval.
     pub(crate) fn bits(&self, span: Span) -> f64 {
@@ -89,7 +114,7 @@ impl Delivery {
             let covered_ns: u64 = spans.iter().map(|span| span.overlap(*interval).length_ns()).sum();
             let is_busy = covered_ns as f64 >= COVERED_RATIO * interval.length_ns() as f64;
             // How long packets waited does not matter here, only whether they did.
-            let delay_ns = Some(if is_busy { width_ns } else { 0.0 });
+            let delay_ns = Some(if is_busy { width_ns.max(interval.length_ns() as f64) } else { 0.0 });
             Step { until_ns: interval.end_ns as f64, bytes: bits / 8.0, delay_ns }
         };
         let steps: Vec<Step> = self.counts.iter().map(step).collect();
@@ -270,7 +295,7 @@ struct BusyTime {
 
 impl BusyTime {
     fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Self> {
-        let delivery = Delivery::new(view, direction, rise)?;
+        let delivery = Delivery::new(view, direction, rise)?.at_link(&WayBack::new(view, direction, rise));
         let known = delivery.known();
         let busy = busy(view, direction, rise)?;
         let spans = busy.spans.into_iter().map(|span| span.overlap(known)).collect();
@@ -291,13 +316,13 @@ impl BusyTime {
             probes_bits_per_second: probe_bits() / seconds,
             is_lower_bound: false,
             spread: self.spread_from(lasting_from_ns),
-            spans: if self.delivery.is_acknowledged { found.spans } else { Vec::new() },
+            spans: if self.delivery.is_timed { found.spans } else { Vec::new() },
         })
     }
-    /// Rates from this time on. Only acknowledgments show when data passed the link.
+    /// Rates from this time on.
     fn spread_from(&self, from_ns: f64) -> Option<Spread> {
         let start = self.pieces.partition_point(|piece| piece.from_ns < from_ns);
-        spread(self.pieces.get(start..)?).filter(|_| self.delivery.is_acknowledged)
+        spread(self.pieces.get(start..)?).filter(|_| self.delivery.is_timed)
     }
 }
 
@@ -326,32 +351,15 @@ struct Busy {
 
 /// The union of the waiting times of all probes.
 fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> {
-    let idle = view.run.phase(PhaseKind::Idle)?;
-    let key = SeriesKey::directed(Metric::OneWayDelay, direction);
-    let one_way =
-        view.run.series(&key).and_then(|s| Some((s, view.one_way(direction, idle).percentile(0.5)?.value)));
+    let one_way = OneWay::new(view, direction);
     // Without one-way delays, both directions share the round trip when both are loaded.
-    let round_trip = || (rise.phase.kind != PhaseKind::Both).then_some((view.source?, rise.idle.p50.value));
-    let (series, base_s) = one_way.or_else(round_trip)?;
-    // The user receives the download, so a probe has passed the link after its round trip.
-    let mut round_trips = view.latency_in(rise.phase).peekable();
-    let mut arrived_after_s = |at: Time, delay_s: f64| match direction {
-        Direction::Up => Some(delay_s),
-        Direction::Down => {
-            while round_trips.next_if(|o| o.at < at).is_some() {}
-            round_trips.peek().filter(|o| o.at == at)?.value.observed()
-        }
+    let round_trip = || {
+        let is_alone = rise.phase.kind != PhaseKind::Both;
+        is_alone.then_some(OneWay { series: view.source?, base_s: rise.idle.p50.value })
     };
-    let mut waits: Vec<Span> = Vec::new();
-    for probe in series.within(rise.phase) {
-        let Value::Observed(delay_s) = probe.value else { continue };
-        let added_s = delay_s - base_s;
-        let Some(arrived_s) = arrived_after_s(probe.at, delay_s).filter(|_| added_s >= QUEUED_S) else {
-            continue;
-        };
-        let end_ns = probe.at.as_nanos().saturating_add((arrived_s * 1e9) as u64);
-        waits.push(Span { start_ns: end_ns.saturating_sub((added_s * 1e9) as u64), end_ns });
-    }
+    let one_way = one_way.or_else(round_trip)?;
+    let mut waits = one_way.waits(view, direction, rise);
+    waits.retain(|wait| wait.seconds() >= QUEUED_S);
     waits.sort_by_key(|wait| wait.start_ns);
     let mut union: Vec<Span> = Vec::new();
     for wait in waits {
@@ -361,7 +369,7 @@ fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> 
         }
     }
     let way_back_s = match direction {
-        Direction::Up => (rise.idle.p50.value - base_s).max(0.0),
+        Direction::Up => (rise.idle.p50.value - one_way.base_s).max(0.0),
         Direction::Down => 0.0,
     };
     Some(Busy { spans: union, way_back_s })

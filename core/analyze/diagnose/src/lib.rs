@@ -20,6 +20,7 @@ mod fix;
 mod health;
 mod latency;
 mod months;
+mod one_way;
 mod probes;
 mod recent;
 mod rules;

@@ -45,6 +45,27 @@ fn a_managed_queue_is_healthy() {
     );
 }
 
+/// Acknowledgments share the queue of the other direction with its data. Their rate is far from
+/// that of the link while this queue grows or drains.
+#[test]
+fn loads_in_both_directions_do_not_make_a_steady_rate_vary() {
+    for flows in [1, 4, 32] {
+        let side = "rate = \"20mbit\", delay = \"10ms\", queue = \"fifo limit 1000ms\"";
+        let load = format!("[load]\nup_flows = {flows}\ndown_flows = {flows}\nduration = \"60s\"");
+        let diagnosis = diagnose(&run(&plan(side, side, &load)).run);
+        let is_wrong = |f: &&Finding| f.kind() == FindingKind::RateChange;
+        assert_eq!(diagnosis.findings.iter().find(is_wrong), None, "{flows} flows");
+        for finding in &diagnosis.findings {
+            let Conclusion::BufferSize(size) = &finding.conclusion else { continue };
+            assert!((size.rate_bits_per_second / 20e6 - 1.0).abs() < 0.08, "{flows} flows: {size:?}");
+        }
+        let remedies = &diagnosis.advice;
+        let is_shaped =
+            |r: &Remedy| matches!(r, Remedy::DoNotShape { cause: ShaperLimit::VaryingRate { .. }, .. });
+        assert!(!remedies.iter().any(is_shaped), "{flows} flows: {remedies:?}");
+    }
+}
+
 /// What a test says about the download queue of a line with this link and three flows of Reno.
 fn download_rule(link: &str) -> Option<ManagementRule> {
     download_rule_with(link, 3)
