@@ -17,6 +17,8 @@ mod cancel;
 pub mod counterfactual;
 pub mod demo;
 #[cfg(feature = "full")]
+pub mod doctor;
+#[cfg(feature = "full")]
 pub mod dut;
 pub mod emulated;
 mod error;

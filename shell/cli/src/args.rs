@@ -6,6 +6,7 @@ mod alerts;
 mod audit;
 mod buffer;
 mod diagnose;
+mod doctor;
 mod dut;
 mod export;
 mod fix;
@@ -27,6 +28,7 @@ pub(crate) use buffer::BufferArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use dut::DutArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
 use fathom_client::Family;
@@ -146,6 +148,7 @@ pub(crate) enum Command {
     Lab(LabArgs),
     Size(SizeArgs),
     Watch(WatchArgs),
+    Doctor(DoctorArgs),
     Help(HelpArgs),
     Man(ManArgs),
     Completions(CompletionsArgs),
@@ -171,6 +174,7 @@ impl Command {
             Command::Fix(_) => "fix",
             Command::Report(_) => "report",
             Command::Compare(_) => "compare",
+            Command::Doctor(_) => "doctor",
             Command::Help(_) => "help",
             Command::Man(_) => "man",
             Command::Completions(_) => "completions",

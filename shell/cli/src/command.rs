@@ -3,6 +3,7 @@ pub(crate) mod audit;
 pub(crate) mod buffer;
 pub(crate) mod counterfactual;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod dut;
 pub(crate) mod fix;
 pub(crate) mod gallery;

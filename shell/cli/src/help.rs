@@ -20,7 +20,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ("Fix", &["fix"]),
     ("Study", &["sim", "lab", "size"]),
     ("Monitor", &["watch"]),
-    ("Other", &["help", "man", "completions"]),
+    ("Other", &["doctor", "help", "man", "completions"]),
 ];
 
 /// Examples and flags of a command. The description and the notes follow at the end of `--help`,

@@ -5,6 +5,7 @@ mod command;
 mod failure;
 mod help;
 mod live;
+mod menu;
 mod result;
 mod signal;
 mod terminal;
@@ -12,15 +13,16 @@ mod terminal;
 use args::{Cli, Command};
 use clap::FromArgMatches;
 use failure::{Exit, Outcome};
+use std::ffi::OsString;
 use std::process::ExitCode;
 use terminal::{printable, warn};
 
 fn main() -> ExitCode {
-    if std::env::args_os().len() < 2 {
-        warn(help::welcome().trim_end());
-        return ExitCode::from(Exit::Input as u8);
-    }
-    let cli = match parse() {
+    let words = match words() {
+        Ok(words) => words,
+        Err(exit) => return exit,
+    };
+    let cli = match parse(words) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
@@ -32,11 +34,31 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-fn parse() -> Result<Cli, clap::Error> {
+/// The command line. If it is empty, a person chooses one, and everything else gets the summary.
+fn words() -> Result<Vec<OsString>, ExitCode> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if words.len() > 1 {
+        return Ok(words);
+    }
+    if !menu::is_possible() {
+        warn(help::welcome().trim_end());
+        return Err(ExitCode::from(Exit::Input as u8));
+    }
+    match menu::choose() {
+        Ok(Some(chosen)) => Ok(chosen.iter().map(OsString::from).collect()),
+        Ok(None) => Err(ExitCode::SUCCESS),
+        Err(failure) => {
+            warn(&format!("fathom: {failure}"));
+            Err(ExitCode::from(failure.exit as u8))
+        }
+    }
+}
+
+fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = help::command();
-    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = command.try_get_matches_from_mut(&words);
     parsed.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|mut error| {
-        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let words = words.iter().map(|word| word.to_string_lossy().into_owned());
         help::correct(&mut error, &command, words);
         error
     })
@@ -74,6 +96,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Lab(args) => command::lab::run(&args, console),
         Command::Size(args) => command::size::run(&args, console),
         Command::Watch(args) => command::watch::run(&args, console),
+        Command::Doctor(args) => command::doctor::run(&args, console),
         Command::Help(args) => command::man::help(&args),
         Command::Man(args) => command::man::run(&args, console),
         Command::Completions(args) => command::man::completions(args.shell),

@@ -78,6 +78,14 @@ impl fmt::Display for RingError {
 }
 impl std::error::Error for RingError {}
 
+impl RingError {
+    /// What the kernel refused.
+    #[must_use]
+    pub fn kind(&self) -> io::ErrorKind {
+        self.source.kind()
+    }
+}
+
 /// A packet in the ring.
 #[derive(Clone, Copy, Debug)]
 pub struct RingFrame<'a> {

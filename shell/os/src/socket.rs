@@ -21,6 +21,9 @@ pub struct EchoSocket {
     pub kernel_matches: bool,
 }
 
+/// The command that lets every user open an echo socket.
+pub const ALLOW_ECHO: &str = "sysctl -w net.ipv4.ping_group_range=\"0 2147483647\"";
+
 /// Why no echo socket can be opened.
 #[derive(Debug)]
 pub enum EchoSocketError {
@@ -35,7 +38,7 @@ impl fmt::Display for EchoSocketError {
         match self {
             EchoSocketError::NotPermitted => write!(
                 f,
-                "ICMP echo is not permitted (allow it with `sysctl -w net.ipv4.ping_group_range=\"0 2147483647\"`, \
+                "ICMP echo is not permitted (allow it with `{ALLOW_ECHO}`, \
                  or give the program the capability CAP_NET_RAW)"
             ),
             EchoSocketError::Io(error) => write!(f, "ICMP socket: {error}"),
@@ -163,6 +166,23 @@ pub fn reset(socket: Socket) -> io::Result<()> {
 pub fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<String> {
     socket.set_tcp_congestion(name.as_bytes())?;
     congestion_control(socket)
+}
+
+/// Congestion controls that this process may use, the default one first. Found by trying, because
+/// the result depends on its privileges.
+#[must_use]
+pub fn congestion_controls() -> Vec<String> {
+    let Ok(trial) = Socket::new(Domain::IPV4, Type::STREAM, None)
+        .or_else(|_| Socket::new(Domain::IPV6, Type::STREAM, None))
+    else {
+        return Vec::new();
+    };
+    let default = congestion_control(&trial).ok();
+    let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let list = list.unwrap_or_default();
+    let usable = list.split_whitespace().filter(|name| Some(*name) != default.as_deref());
+    let usable = usable.filter(|name| set_congestion_control(&trial, name).is_ok()).map(str::to_owned);
+    default.clone().into_iter().chain(usable).collect()
 }
 
 /// Limits the receive window of a TCP socket, and so the data in flight from the sender.

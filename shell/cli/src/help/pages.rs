@@ -16,7 +16,7 @@ const fn page(command: &'static str, examples: &'static [(&'static str, &'static
 }
 
 /// One page for each command; a test checks that none is missing and that each example parses.
-pub(crate) const PAGES: [Page; 33] = [
+pub(crate) const PAGES: [Page; 34] = [
     page(
         "",
         &[
@@ -252,6 +252,13 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom watch import smokeping config --dry-run", "Show what would happen"),
             ("fathom watch import smokeping config -o watch.toml", "Convert the targets"),
             ("fathom watch import smokeping config --rrd DIR -o watch.toml", "And the history"),
+        ],
+    ),
+    page(
+        "doctor",
+        &[
+            ("fathom doctor", "Show what this machine can measure"),
+            ("fathom doctor --json", "As one JSON document"),
         ],
     ),
     page(

@@ -7,6 +7,7 @@ mod architecture;
 mod audit;
 mod browsers;
 mod buffer;
+mod doctor;
 mod dut;
 mod faults;
 mod fix;

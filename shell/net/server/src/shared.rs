@@ -7,12 +7,12 @@ use crate::session::Sessions;
 use crate::stats::{Counters, Stats};
 use crate::sync::{Slot, Stop};
 use fathom_os::clock::Clock;
-use fathom_os::socket::{congestion_control, memory_file, set_congestion_control};
+use fathom_os::socket::{congestion_controls, memory_file};
 #[cfg(feature = "web")]
 use fathom_pages::Pages;
 use fathom_probe::protocol::Token;
 use fathom_units::{Rng, Time};
-use socket2::{Domain, Socket, Type};
+use socket2::Socket;
 use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -152,19 +152,4 @@ impl Shared {
 pub(crate) fn load_bytes() -> Vec<u8> {
     let mut rng = Rng::stream(1, "load");
     (0..LOAD_BYTES / 8).flat_map(|_| rng.next_u64().to_ne_bytes()).collect()
-}
-
-/// Found by trying, because the result depends on the privileges of this process.
-fn congestion_controls() -> Vec<String> {
-    let Ok(trial) = Socket::new(Domain::IPV4, Type::STREAM, None)
-        .or_else(|_| Socket::new(Domain::IPV6, Type::STREAM, None))
-    else {
-        return Vec::new();
-    };
-    let default = congestion_control(&trial).ok();
-    let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    let list = list.unwrap_or_default();
-    let usable = list.split_whitespace().filter(|name| Some(*name) != default.as_deref());
-    let usable = usable.filter(|name| set_congestion_control(&trial, name).is_ok()).map(str::to_owned);
-    default.clone().into_iter().chain(usable).collect()
 }

@@ -1,6 +1,7 @@
 //! Integration tests of `fathom-report`.
 mod audit;
 mod corpus;
+mod doctor;
 mod document;
 #[path = "../../../../analyze/audit/tests/it/fixture.rs"]
 mod fixture;
