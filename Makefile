@@ -1,5 +1,5 @@
 # `make demo` shows bufferbloat on this machine. `make check` runs the fast tests, `make test` all.
-.PHONY: demo check test lint docs engine site golden page bench release install setup
+.PHONY: demo check test lint docs engine site golden page bench release packages package install setup
 
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -64,6 +64,17 @@ release:
 	./setup build
 	packaging/engine target/engine.js
 	packaging/release --features engine
+
+# Packages for Linux in target/packages/: a static program as an archive, and for Debian, Fedora and
+# Arch. docs/install.md describes them. Needs root, which also checks them.
+TARGETS = x86_64 aarch64 armv7
+packages:
+	@./setup packages
+	@for target in $(TARGETS); do packaging/package $$target && packaging/check $$target || exit; done
+
+# Those of one processor: make package TARGET=aarch64
+package:
+	@$(MAKE) --no-print-directory packages TARGETS=$(TARGET)
 
 install:
 	./setup build
