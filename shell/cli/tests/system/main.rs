@@ -23,6 +23,7 @@ mod path;
 mod ping;
 mod pipeline;
 mod program;
+mod releases;
 mod servers;
 mod sim;
 mod site;
