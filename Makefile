@@ -67,7 +67,7 @@ release:
 
 # Packages for Linux in target/packages/: a static program as an archive, and for Debian, Fedora and
 # Arch. docs/install.md describes them. Needs root, which also checks them.
-TARGETS = x86_64 aarch64 armv7
+TARGETS = x86_64 aarch64
 packages:
 	@./setup packages
 	@for target in $(TARGETS); do packaging/package $$target && packaging/check $$target || exit; done
