@@ -70,6 +70,10 @@ fn check(name: &'static str, commands: &'static str, ability: Ability, found: im
     Check { name, commands, ability, found: found.into(), enable: None }
 }
 
+/// Datagrams until one must have a timestamp, and the time between them.
+const STAMP_TRIES: usize = 20;
+const STAMP_PAUSE: Duration = Duration::from_millis(10);
+
 /// Whether the kernel says when a datagram arrived: the time that this program needs to notice it
 /// does not count as delay then.
 fn time_stamps() -> Check {
@@ -79,9 +83,16 @@ fn time_stamps() -> Check {
         let socket = UdpSocket::bind((LOOPBACK, 0))?;
         enable(socket.as_fd(), Stamping::Arrivals)?;
         socket.set_read_timeout(Some(Duration::from_secs(1)))?;
-        socket.send_to(&[0], socket.local_addr()?)?;
-        socket.peek(&mut [0])?;
-        Ok(receive(socket.as_fd(), &mut [0])?.stamp.is_some())
+        // The kernel begins a little after the first socket asks for timestamps.
+        for _ in 0..STAMP_TRIES {
+            socket.send_to(&[0], socket.local_addr()?)?;
+            socket.peek(&mut [0])?;
+            if receive(socket.as_fd(), &mut [0])?.stamp.is_some() {
+                return Ok(true);
+            }
+            std::thread::sleep(STAMP_PAUSE);
+        }
+        Ok(false)
     };
     match stamp() {
         Ok(true) => check(NAME, COMMANDS, Ability::Yes, "of each arriving datagram"),
