@@ -74,7 +74,7 @@ packages:
 
 # Those of one processor: make package TARGET=aarch64
 package:
-	@$(MAKE) --no-print-directory packages TARGETS=$(TARGET)
+	@$(MAKE) --no-print-directory packages TARGETS=$(or $(TARGET),$(error make package TARGET=x86_64, or aarch64))
 
 install:
 	./setup build

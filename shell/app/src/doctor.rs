@@ -1,5 +1,6 @@
 //! What this machine can measure: each ability is tried, not guessed.
 use fathom_diagnose::Diagnosis;
+use fathom_os::error::without_code;
 use fathom_os::netns::NetNs;
 use fathom_os::raw::FlowSockets;
 use fathom_os::ring::Ring;
@@ -10,9 +11,10 @@ use fathom_os::{ethtool, files, link, userns};
 use fathom_report::{Ability, Check, CommandDocument, command_document};
 use fathom_shaper::{Abilities, ShaperKind};
 use fathom_text::rate;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What was found.
@@ -41,8 +43,8 @@ pub fn examine() -> Machine {
         open_files(),
     ];
     // From here on, this process may be in a namespace.
-    let namespaces = userns::become_root().map_err(|error| error.to_string());
-    checks.extend([emulation(namespaces), shaping(is_privileged)]);
+    let namespaces = namespaces();
+    checks.extend([emulation(namespaces.clone()), shaping(namespaces, is_privileged)]);
     Machine { name: name(), checks }
 }
 
@@ -58,12 +60,18 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 fn name() -> String {
     let host = fathom_client::host();
-    format!(
-        "{}, {}, {}",
-        host.kernel,
-        std::env::consts::ARCH,
-        fathom_text::counted(host.cpus.into(), "CPU", "CPUs")
-    )
+    let kernel = Some(host.kernel).filter(|kernel| !kernel.trim().is_empty());
+    let kernel = kernel.unwrap_or_else(|| "unknown kernel".to_owned());
+    let cpus = fathom_text::counted(host.cpus.into(), "CPU", "CPUs");
+    format!("{kernel}, {}, {cpus}", std::env::consts::ARCH)
+}
+
+/// Whether this process may create network namespaces, or why it may not.
+fn namespaces() -> Result<(), String> {
+    if !Path::new("/proc/self").exists() {
+        return Err("/proc is not mounted".to_owned());
+    }
+    userns::become_root().map_err(|error| error.to_string())
 }
 
 fn check(name: &'static str, commands: &'static str, ability: Ability, found: impl Into<String>) -> Check {
@@ -103,7 +111,7 @@ fn time_stamps() -> Check {
             NAME,
             COMMANDS,
             Ability::Partly,
-            format!("none ({error}): delays include the time to notice a datagram"),
+            format!("none ({}): delays include the time to notice a datagram", without_code(&error)),
         ),
     }
 }
@@ -142,9 +150,12 @@ fn load() -> Check {
     let fastest = link::links().unwrap_or_default().into_iter().filter(|link| link.is_up && link.has_carrier);
     let fastest = fastest.filter_map(|link| Some((ethtool::speed_mbit(&link.name)?, link.name))).max();
     match loopback_load() {
-        Err(error) => {
-            check(NAME, COMMANDS, Ability::No, format!("no TCP on the loopback interface: {error}"))
-        }
+        Err(error) => check(
+            NAME,
+            COMMANDS,
+            Ability::No,
+            format!("no TCP on the loopback interface: {}", without_code(&error)),
+        ),
         Ok(bits_per_second) => {
             let own = format!("{} of TCP between two programs here", rate(bits_per_second));
             match fastest {
@@ -177,16 +188,12 @@ fn loopback_load() -> io::Result<f64> {
         let block = vec![0; 256 << 10];
         while start.elapsed() < LOAD && sending.write_all(&block).is_ok() {}
     });
-    let (mut block, mut bytes) = (vec![0; 256 << 10], 0);
-    loop {
-        match receiving.read(&mut block)? {
-            0 => break,
-            length => bytes += length,
-        }
-    }
+    let received = io::copy(&mut receiving, &mut io::sink());
     let seconds = start.elapsed().as_secs_f64();
+    // Without this end, the sender ends too. No other thread may run when a namespace is entered.
+    drop(receiving);
     let _ = sender.join();
-    Ok(bytes as f64 * 8.0 / seconds)
+    Ok(received? as f64 * 8.0 / seconds)
 }
 
 fn icmp() -> Check {
@@ -265,12 +272,14 @@ fn emulation(namespaces: Result<(), String>) -> Check {
 }
 
 /// Shapers of the kernel, and whether this user may set one.
-fn shaping(is_privileged: bool) -> Check {
+fn shaping(namespaces: Result<(), String>, is_privileged: bool) -> Check {
     const NAME: &str = "shaping";
     const COMMANDS: &str = "fix";
-    let abilities = match Abilities::probe() {
+    // Shapers are tried in a namespace.
+    let probed = namespaces.and_then(|()| Abilities::probe().map_err(|error| error.to_string()));
+    let abilities = match probed {
         Ok(abilities) => abilities,
-        Err(error) => return check(NAME, COMMANDS, Ability::No, error.to_string()),
+        Err(reason) => return check(NAME, COMMANDS, Ability::No, reason),
     };
     let kinds: Vec<ShaperKind> =
         abilities.kinds.iter().filter(|(_, result)| result.is_ok()).map(|(kind, _)| *kind).collect();
