@@ -69,7 +69,7 @@ fn name() -> String {
 /// Whether this process may create network namespaces, or why it may not.
 fn namespaces() -> Result<(), String> {
     if !Path::new("/proc/self").exists() {
-        return Err("/proc is not mounted".to_owned());
+        return Err("no /proc".to_owned());
     }
     userns::become_root().map_err(|error| error.to_string())
 }
