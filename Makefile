@@ -4,7 +4,8 @@
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-# One program without the crates of the other commands: see the feature `demo` of shell/cli.
+# Programs with fewer commands: see the features of shell/cli.
+SET = -p fathom-cli --bin fathom --no-default-features --features
 DEMO = -p fathom-cli --no-default-features --features demo --bin fathom-demo
 demo:
 	@./setup demo
@@ -37,6 +38,8 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy $(DEMO) --locked -- -D warnings
+	cargo clippy $(SET) client --locked -- -D warnings
+	cargo clippy $(SET) router --locked -- -D warnings
 	ui/verify
 
 docs:

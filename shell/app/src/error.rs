@@ -1,5 +1,5 @@
 //! Errors of the use cases, and their exit classes.
-#[cfg(feature = "full")]
+#[cfg(any(feature = "host", feature = "analysis"))]
 mod command;
 
 use crate::output;
@@ -12,7 +12,7 @@ use fathom_units::Duration;
 use std::path::PathBuf;
 use std::{fmt, io};
 
-#[cfg(feature = "full")]
+#[cfg(any(feature = "host", feature = "analysis"))]
 pub use command::CommandError;
 
 /// How a use case ended. The numbers are the exit codes of the program.
@@ -69,14 +69,14 @@ impl ExitClass {
 }
 
 /// Number of known names that an error lists.
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 const MANY: usize = 12;
 
 /// Why a use case has no result. `Display` names the object, the value and the limit.
 #[derive(Debug)]
 pub enum AppError {
     /// An error of a command that `make demo` does not build.
-    #[cfg(feature = "full")]
+    #[cfg(any(feature = "host", feature = "analysis"))]
     Command(CommandError),
     /// No built-in line has this name.
     UnknownLine {
@@ -288,7 +288,7 @@ pub enum AppError {
 }
 
 impl AppError {
-    #[cfg(feature = "full")]
+    #[cfg(feature = "analysis")]
     pub(crate) fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
         let hint = match (fathom_text::nearest(name, known), known.len()) {
             (Some(near), _) => format!("did you mean \"{near}\"?"),
@@ -301,7 +301,7 @@ impl AppError {
     /// The error of another crate that needs no further words.
     const fn cause(&self) -> Option<&dyn fmt::Display> {
         Some(match self {
-            #[cfg(feature = "full")]
+            #[cfg(any(feature = "host", feature = "analysis"))]
             AppError::Command(error) => error,
             AppError::Scenario(error) => error,
             AppError::Lab(error) => error,
@@ -322,7 +322,7 @@ impl AppError {
     #[must_use]
     pub fn class(&self) -> ExitClass {
         match self {
-            #[cfg(feature = "full")]
+            #[cfg(any(feature = "host", feature = "analysis"))]
             AppError::Command(error) => error.class(),
             AppError::CannotOpen { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 ExitClass::Input

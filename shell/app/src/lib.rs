@@ -4,63 +4,63 @@
 //! This crate prints nothing, ends no process and keeps no global state. The caller can cancel a
 //! use case with a [`CancelToken`], and decides how to show events, results and [`AppError`]s.
 //!
-//! Without the feature `full` it holds only what `fathom demo` needs.
+//! With the feature `formats` alone it holds only what `fathom demo` needs.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-#[cfg(feature = "full")]
+#[cfg(feature = "host")]
 pub mod audit;
-#[cfg(feature = "full")]
+#[cfg(feature = "measure")]
 pub mod buffer;
 mod cancel;
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 pub mod counterfactual;
 pub mod demo;
-#[cfg(feature = "full")]
+#[cfg(feature = "measure")]
 pub mod doctor;
 #[cfg(feature = "full")]
 pub mod dut;
 pub mod emulated;
 mod error;
-#[cfg(feature = "full")]
+#[cfg(feature = "host")]
 pub mod fix;
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 pub mod gallery;
 #[cfg(feature = "full")]
 mod ground_truth;
-#[cfg(feature = "full")]
+#[cfg(feature = "measure")]
 pub mod hops;
 #[cfg(feature = "full")]
 pub mod lab;
 pub mod output;
-#[cfg(feature = "full")]
+#[cfg(feature = "measure")]
 pub mod path;
-#[cfg(feature = "full")]
+#[cfg(feature = "measure")]
 pub mod ping;
 mod progress;
 pub mod results;
 pub mod scenario;
 #[cfg(feature = "full")]
 pub mod serve;
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 pub mod sim;
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 pub mod size;
 #[cfg(feature = "full")]
 pub mod sweep;
-#[cfg(feature = "full")]
+#[cfg(feature = "measure")]
 pub mod test;
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 pub mod trace;
 #[cfg(feature = "full")]
 pub mod watch;
 
 pub use cancel::CancelToken;
-#[cfg(feature = "full")]
+#[cfg(any(feature = "host", feature = "analysis"))]
 pub use error::CommandError;
 pub use error::{AppError, ExitClass};
 pub use progress::MeasureEvent;
 
 /// The version of this program in results.
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 const VERSION: &str = env!("CARGO_PKG_VERSION");

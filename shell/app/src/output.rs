@@ -9,34 +9,43 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
     Run,
+    #[cfg(feature = "formats")]
     Html,
+    #[cfg(feature = "formats")]
     Svg,
+    #[cfg(feature = "formats")]
     Csv,
+    #[cfg(feature = "formats")]
     Flent,
 }
 
 /// The format of each extension.
-const FORMATS: [(&str, Format); 7] = [
+const FORMATS: &[(&str, Format)] = &[
     (".json", Format::Run),
     (".json.gz", Format::Run),
+    #[cfg(feature = "formats")]
     (".html", Format::Html),
+    #[cfg(feature = "formats")]
     (".svg", Format::Svg),
+    #[cfg(feature = "formats")]
     (".csv", Format::Csv),
+    #[cfg(feature = "formats")]
     (".csv.gz", Format::Csv),
+    #[cfg(feature = "formats")]
     (".flent.gz", Format::Flent),
 ];
 
 /// All known extensions, separated by spaces.
 #[must_use]
 pub fn extensions() -> String {
-    FORMATS.map(|(ending, _)| ending).join(" ")
+    FORMATS.iter().map(|(ending, _)| *ending).collect::<Vec<_>>().join(" ")
 }
 
 /// The name of `path` with the known extension nearest to its own, or with `.html` added.
 #[must_use]
 pub fn with_known_extension(path: &Path) -> PathBuf {
     let own = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let known = FORMATS.map(|(extension, _)| &extension[1..]);
+    let known: Vec<&str> = FORMATS.iter().map(|(extension, _)| &extension[1..]).collect();
     match nearest(&own, &known) {
         Some(near) => path.with_extension(near),
         None => format!("{}.html", path.display()).into(),
@@ -84,10 +93,14 @@ pub fn write(path: &Path, runs: &[(&Run, &Diagnosis)]) -> Result<(), AppError> {
         _ => Err(AppError::SeveralRuns { path: path.to_owned(), runs: runs.len() }),
     };
     let written = match format(path)? {
+        #[cfg(feature = "formats")]
         Format::Html => fathom_store::write(path, &fathom_report::html(runs)),
         Format::Run => fathom_store::save(path, one()?.0),
+        #[cfg(feature = "formats")]
         Format::Svg => fathom_store::write(path, &fathom_report::svg(runs)),
+        #[cfg(feature = "formats")]
         Format::Csv => fathom_store::write(path, &fathom_report::csv(one()?.0)),
+        #[cfg(feature = "formats")]
         Format::Flent => fathom_store::write(path, &fathom_report::flent(one()?.0)),
     };
     written.map_err(AppError::Save)

@@ -1,12 +1,18 @@
 //! Pings hosts until it is cancelled, or so many times.
 pub mod lines;
+#[cfg(not(feature = "peers"))]
+mod own;
 
 use crate::{AppError, CancelToken};
 use fathom_client::{PingConfig, PingEvent, PingProbe, PingTally, PingTarget, TestError, ping};
+#[cfg(feature = "peers")]
 pub use fathom_peers::PingRequest;
+#[cfg(feature = "peers")]
 use fathom_peers::{Trust, ping_target};
 use fathom_run::Run;
 use fathom_units::Duration;
+#[cfg(not(feature = "peers"))]
+pub use own::PingRequest;
 
 /// Shortest interval.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
@@ -86,7 +92,10 @@ fn resolve(
     config: &PingConfig,
     cancel: &CancelToken,
 ) -> Vec<Result<PingTarget, TestError>> {
+    #[cfg(feature = "peers")]
     let one = |request: &PingRequest| ping_target(request, config, &Trust::Host, cancel.flag());
+    #[cfg(not(feature = "peers"))]
+    let one = |request: &PingRequest| own::ping_target(request, config, cancel.flag());
     let several = |part: &[PingRequest]| {
         std::thread::scope(|scope| {
             let threads: Vec<_> = part.iter().map(|request| scope.spawn(move || one(request))).collect();

@@ -1,12 +1,12 @@
 //! Results: of a measurement, from files, and from periods of a watch.
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 mod source;
 
 use crate::ExitClass;
 use crate::output::exit_class;
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_run::Run;
-#[cfg(feature = "full")]
+#[cfg(feature = "analysis")]
 pub use source::{ResultSource, load};
 
 /// A run and its diagnosis.

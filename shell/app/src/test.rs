@@ -1,19 +1,22 @@
 //! Tests the line to a server: one that runs `fathom serve`, or a URL.
+#[cfg(feature = "analysis")]
 pub mod applications;
 pub mod lines;
+#[cfg(feature = "peers")]
+mod nearby;
 mod server;
 mod wifi;
 
 use crate::{AppError, CancelToken, MeasureEvent};
 pub use fathom_client::DEFAULT_PORT;
-use fathom_client::{Cost, Event, TestConfig, estimate_cost, run_test_loaded_by, run_test_with};
-pub use fathom_discovery::Found;
-use fathom_peers::Trust;
+use fathom_client::{Cost, Event, TestConfig, TestError, estimate_cost, run_test_loaded_by};
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
 
 use wifi::WifiObserver;
 
+#[cfg(feature = "peers")]
+pub use nearby::{Found, servers_nearby};
 pub use server::{PUBLIC_SERVERS, PublicServer, Settings, requires_acceptance};
 
 /// Minimum sample interval: closer probes would load the line themselves.
@@ -25,19 +28,6 @@ pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 pub fn cost_per_mbit(config: &TestConfig) -> Cost {
     const UNIT: Rate = Rate::from_bits_per_second(1_000_000);
     estimate_cost(&TestConfig { burst_bytes: None, ..config.clone() }, UNIT, UNIT)
-}
-
-/// Wait for servers that announce themselves. A responder delays its answer by up to 0.12 s (RFC
-/// 6762, section 6), and a second query may be needed for the address.
-const DISCOVERY_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
-
-/// Servers on the local network that announce themselves, and that the user can use with or without
-/// a token; none if multicast is not possible.
-#[must_use]
-pub fn servers_nearby(has_token: bool) -> Vec<Found> {
-    let mut found = fathom_discovery::find(DISCOVERY_WAIT).unwrap_or_default();
-    found.retain(|server| has_token || !server.requires_token);
-    found
 }
 
 /// Checks the configuration of a test.
@@ -72,16 +62,46 @@ pub fn run(
         }
         progress(MeasureEvent::Test(event));
     };
-    let measured = if fathom_peers::is_url(&config.server) {
-        let peer = fathom_peers::connect(config, &Trust::Host, cancel.flag());
-        peer.and_then(|peer| run_test_with(config, peer, cancel.flag(), &mut on_event))
-    } else {
-        let load = fathom_peers::connect_load(config, &Trust::Host, cancel.flag());
-        load.and_then(|load| run_test_loaded_by(config, load, cancel.flag(), &mut on_event))
-    };
+    let measured = measure(config, cancel, &mut on_event);
     let observed = wifi.map_or_else(Vec::new, WifiObserver::finish);
     progress(MeasureEvent::Ended);
     let mut run = measured?;
     run.series.extend(observed);
     Ok(run)
+}
+
+#[cfg(feature = "peers")]
+fn measure(
+    config: &TestConfig,
+    cancel: &CancelToken,
+    on_event: &mut (dyn FnMut(Event) + Send),
+) -> Result<Run, TestError> {
+    use fathom_peers::{Trust, connect, connect_load, is_url};
+    if is_url(&config.server) {
+        let peer = connect(config, &Trust::Host, cancel.flag())?;
+        return fathom_client::run_test_with(config, peer, cancel.flag(), on_event);
+    }
+    let load = connect_load(config, &Trust::Host, cancel.flag())?;
+    run_test_loaded_by(config, load, cancel.flag(), on_event)
+}
+
+#[cfg(not(feature = "peers"))]
+fn measure(
+    config: &TestConfig,
+    cancel: &CancelToken,
+    on_event: &mut (dyn FnMut(Event) + Send),
+) -> Result<Run, TestError> {
+    if let Some(url) =
+        [Some(&config.server), config.load.as_ref()].into_iter().flatten().find(|s| s.contains("://"))
+    {
+        return Err(only_own(url));
+    }
+    run_test_loaded_by(config, None, cancel.flag(), on_event)
+}
+
+/// Why a server cannot be used in a build without the protocols of others.
+#[cfg(not(feature = "peers"))]
+pub(crate) fn only_own(server: &str) -> TestError {
+    let problem = "this small build measures only with `fathom serve`".to_owned();
+    TestError::Server { server: server.to_owned(), problem }
 }

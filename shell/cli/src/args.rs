@@ -2,49 +2,77 @@
 //!
 //! The first line of a flag's comment is its help in `-h`; the paragraphs after it appear in
 //! `--help` and in the man page.
+#[cfg(feature = "full")]
 mod alerts;
+#[cfg(feature = "router")]
 mod audit;
 mod buffer;
+#[cfg(feature = "full")]
 mod diagnose;
 mod doctor;
+#[cfg(feature = "full")]
 mod dut;
+#[cfg(feature = "full")]
 mod export;
+#[cfg(feature = "router")]
 mod fix;
+#[cfg(feature = "full")]
 mod lab;
 mod path;
 mod ping;
+#[cfg(feature = "client")]
 mod report;
+#[cfg(feature = "client")]
 mod sim;
+#[cfg(feature = "client")]
 mod size;
 mod test;
 mod token;
+#[cfg(feature = "client")]
 mod trace;
+#[cfg(feature = "full")]
 mod watch;
 
 use crate::terminal::Console;
+#[cfg(feature = "full")]
 pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
+#[cfg(feature = "router")]
 pub(crate) use audit::AuditArgs;
 pub(crate) use buffer::BufferArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+#[cfg(feature = "full")]
 pub(crate) use diagnose::WatchDiagnoseArgs;
 pub(crate) use doctor::DoctorArgs;
+#[cfg(feature = "full")]
 pub(crate) use dut::DutArgs;
+#[cfg(feature = "full")]
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
 use fathom_client::Family;
 use fathom_report::Detail;
 use fathom_units::{Direction, Duration, UnitError};
+#[cfg(feature = "router")]
 pub(crate) use fix::FixArgs;
+#[cfg(feature = "full")]
 pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
 pub(crate) use path::PathArgs;
 pub(crate) use ping::PingArgs;
+#[cfg(feature = "client")]
 pub(crate) use report::{CompareArgs, ReportArgs};
-pub(crate) use sim::{ChangeArgs, GalleryArgs, SimAction, SimArgs, SweepArgs};
+#[cfg(feature = "full")]
+pub(crate) use sim::SweepArgs;
+#[cfg(feature = "client")]
+pub(crate) use sim::{ChangeArgs, GalleryArgs, SimAction, SimArgs};
+#[cfg(feature = "client")]
 pub(crate) use size::SizeArgs;
 use std::path::PathBuf;
-pub(crate) use test::{OtherProtocol, PhaseName, ServeArgs, TestArgs};
+#[cfg(feature = "full")]
+pub(crate) use test::{OtherProtocol, ServeArgs};
+pub(crate) use test::{PhaseName, TestArgs};
 pub(crate) use token::TokenArgs;
+#[cfg(feature = "client")]
 pub(crate) use trace::TraceArgs;
+#[cfg(feature = "full")]
 pub(crate) use watch::{
     StoreArgs, WatchAction, WatchArgs, WatchBackupArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs,
 };
@@ -134,23 +162,37 @@ impl ConnectionArgs {
 pub(crate) enum Command {
     Test(TestArgs),
     Ping(PingArgs),
+    #[cfg(feature = "full")]
     Serve(ServeArgs),
+    #[cfg(feature = "full")]
     Demo(DemoArgs),
+    #[cfg(feature = "client")]
     Report(ReportArgs),
+    #[cfg(feature = "client")]
     Compare(CompareArgs),
+    #[cfg(feature = "client")]
     Trace(TraceArgs),
     Buffer(BufferArgs),
     Path(PathArgs),
+    #[cfg(feature = "full")]
     Dut(DutArgs),
+    #[cfg(feature = "router")]
     Audit(AuditArgs),
+    #[cfg(feature = "router")]
     Fix(Box<FixArgs>),
+    #[cfg(feature = "client")]
     Sim(Box<SimArgs>),
+    #[cfg(feature = "full")]
     Lab(LabArgs),
+    #[cfg(feature = "client")]
     Size(SizeArgs),
+    #[cfg(feature = "full")]
     Watch(WatchArgs),
     Doctor(DoctorArgs),
     Help(HelpArgs),
+    #[cfg(feature = "client")]
     Man(ManArgs),
+    #[cfg(feature = "client")]
     Completions(CompletionsArgs),
 }
 
@@ -158,25 +200,39 @@ impl Command {
     /// The name of the command, for messages.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
+            #[cfg(feature = "full")]
             Command::Demo(_) => "demo",
             Command::Test(_) => "test",
             Command::Ping(_) => "ping",
+            #[cfg(feature = "full")]
             Command::Serve(_) => "serve",
+            #[cfg(feature = "full")]
             Command::Lab(_) => "lab",
+            #[cfg(feature = "client")]
             Command::Sim(_) => "sim",
+            #[cfg(feature = "full")]
             Command::Watch(_) => "watch",
+            #[cfg(feature = "client")]
             Command::Trace(_) => "trace",
             Command::Buffer(_) => "buffer",
             Command::Path(_) => "path",
+            #[cfg(feature = "full")]
             Command::Dut(_) => "dut",
+            #[cfg(feature = "router")]
             Command::Audit(_) => "audit",
+            #[cfg(feature = "client")]
             Command::Size(_) => "size",
+            #[cfg(feature = "router")]
             Command::Fix(_) => "fix",
+            #[cfg(feature = "client")]
             Command::Report(_) => "report",
+            #[cfg(feature = "client")]
             Command::Compare(_) => "compare",
             Command::Doctor(_) => "doctor",
             Command::Help(_) => "help",
+            #[cfg(feature = "client")]
             Command::Man(_) => "man",
+            #[cfg(feature = "client")]
             Command::Completions(_) => "completions",
         }
     }
@@ -203,6 +259,7 @@ pub(crate) struct HelpArgs {
 ///
 /// Without arguments, prints the page fathom(1), which lists all commands. Every command has its
 /// own page, such as fathom-test(1) and fathom-watch-alerts(1).
+#[cfg(feature = "client")]
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// Command, such as `watch alerts`
@@ -217,6 +274,7 @@ pub(crate) struct ManArgs {
 ///
 /// Prints a script that completes the commands and flags of `fathom`. See the documentation of the
 /// shell for where to put it.
+#[cfg(feature = "client")]
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
     /// Shell

@@ -11,7 +11,9 @@ use clap::{Arg, Command, CommandFactory};
 pub(crate) use exit_codes::exit_codes;
 pub(crate) use pages::{PAGES, Page};
 use std::fmt::Write;
-pub(crate) use typo::{correct, refuse_misspelt};
+pub(crate) use typo::correct;
+#[cfg(feature = "client")]
+pub(crate) use typo::refuse_misspelt;
 
 /// Headings of the list of commands, and the commands below each.
 pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
@@ -168,7 +170,7 @@ mod tests {
                 "{path}"
             );
         }
-        for page in &PAGES {
+        for page in PAGES {
             assert!(commands.iter().any(|(path, _)| path == page.command), "no command: {}", page.command);
         }
     }
@@ -184,7 +186,7 @@ mod tests {
             assert!(quoted || parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
             assert!(what.is_empty() || !what.ends_with('.'), "{what}");
         }
-        for page in &PAGES {
+        for page in PAGES {
             for line in examples(page.examples).lines() {
                 assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
             }

@@ -1,10 +1,16 @@
 //! The program `fathom`: parses flags and calls a use case. The only crate that prints.
+#![cfg_attr(
+    not(feature = "full"),
+    expect(dead_code, reason = "what the commands that are left out share with the others")
+)]
 mod args;
+#[cfg(feature = "full")]
 mod code;
 mod command;
 mod failure;
 mod help;
 mod live;
+#[cfg(feature = "full")]
 mod menu;
 mod result;
 mod signal;
@@ -40,18 +46,19 @@ fn words() -> Result<Vec<OsString>, ExitCode> {
     if words.len() > 1 {
         return Ok(words);
     }
-    if !menu::is_possible() {
-        warn(help::welcome().trim_end());
-        return Err(ExitCode::from(Exit::Input as u8));
+    #[cfg(feature = "full")]
+    if menu::is_possible() {
+        return match menu::choose() {
+            Ok(Some(chosen)) => Ok(chosen.iter().map(OsString::from).collect()),
+            Ok(None) => Err(ExitCode::SUCCESS),
+            Err(failure) => {
+                warn(&format!("fathom: {failure}"));
+                Err(ExitCode::from(failure.exit as u8))
+            }
+        };
     }
-    match menu::choose() {
-        Ok(Some(chosen)) => Ok(chosen.iter().map(OsString::from).collect()),
-        Ok(None) => Err(ExitCode::SUCCESS),
-        Err(failure) => {
-            warn(&format!("fathom: {failure}"));
-            Err(ExitCode::from(failure.exit as u8))
-        }
-    }
+    warn(help::welcome().trim_end());
+    Err(ExitCode::from(Exit::Input as u8))
 }
 
 fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
@@ -82,23 +89,37 @@ fn run(cli: Cli) -> Outcome {
     match cli.command {
         Command::Test(args) => command::test::run(&args, console),
         Command::Ping(args) => command::ping::run(&args, console),
+        #[cfg(feature = "full")]
         Command::Serve(args) => command::serve::run(&args, console),
+        #[cfg(feature = "full")]
         Command::Demo(args) => command::demo::run(&args, console),
+        #[cfg(feature = "client")]
         Command::Report(args) => command::report::run(&args, console),
+        #[cfg(feature = "client")]
         Command::Compare(args) => command::report::compare(&args, console),
+        #[cfg(feature = "client")]
         Command::Trace(args) => command::trace::run(&args, console),
         Command::Buffer(args) => command::buffer::run(&args, console),
         Command::Path(args) => command::path::run(&args, console),
+        #[cfg(feature = "full")]
         Command::Dut(args) => command::dut::run(&args, console),
+        #[cfg(feature = "router")]
         Command::Audit(args) => command::audit::run(&args, console),
+        #[cfg(feature = "router")]
         Command::Fix(args) => command::fix::run(&args, console),
+        #[cfg(feature = "client")]
         Command::Sim(args) => command::sim::run(&args, console),
+        #[cfg(feature = "full")]
         Command::Lab(args) => command::lab::run(&args, console),
+        #[cfg(feature = "client")]
         Command::Size(args) => command::size::run(&args, console),
+        #[cfg(feature = "full")]
         Command::Watch(args) => command::watch::run(&args, console),
         Command::Doctor(args) => command::doctor::run(&args, console),
         Command::Help(args) => command::man::help(&args),
+        #[cfg(feature = "client")]
         Command::Man(args) => command::man::run(&args, console),
+        #[cfg(feature = "client")]
         Command::Completions(args) => command::man::completions(args.shell),
     }
 }

@@ -1,6 +1,6 @@
 //! The monotonic clock of a run, and the wall clock.
 use fathom_units::{Time, WallTime};
-use rustix::time::{ClockId, clock_gettime};
+use libc::{CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, clockid_t};
 
 /// CLOCK_MONOTONIC, counted from the creation of this value. Copies share the same origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,12 +12,12 @@ impl Clock {
     /// A clock that reads zero now.
     #[must_use]
     pub fn start() -> Self {
-        Clock { origin_ns: read(ClockId::Monotonic) }
+        Clock { origin_ns: read(CLOCK_MONOTONIC) }
     }
     /// Time since the clock's creation.
     #[must_use]
     pub fn now(self) -> Time {
-        self.time_of_monotonic(read(ClockId::Monotonic))
+        self.time_of_monotonic(read(CLOCK_MONOTONIC))
     }
     /// Converts a reading of CLOCK_MONOTONIC in nanoseconds; [`Time::ZERO`] if it is before the
     /// creation.
@@ -30,13 +30,13 @@ impl Clock {
 /// CLOCK_BOOTTIME now: never set, and not stopped while the host sleeps.
 #[must_use]
 pub fn boot_now() -> Time {
-    Time::from_nanos(read(ClockId::Boottime))
+    Time::from_nanos(read(CLOCK_BOOTTIME))
 }
 
 /// CLOCK_REALTIME now.
 #[must_use]
 pub fn wall_now() -> WallTime {
-    WallTime(read(ClockId::Realtime))
+    WallTime(read(CLOCK_REALTIME))
 }
 
 /// UTC offset of this host's local time at `at`, in seconds, positive east. Uses `TZ` or
@@ -53,8 +53,13 @@ pub fn utc_offset_s(at: WallTime) -> i64 {
     if done.is_null() { 0 } else { offset_s }
 }
 
-fn read(clock: ClockId) -> u64 {
-    let now = clock_gettime(clock);
+/// A clock, in nanoseconds. Not by rustix: its time has no padding, which big-endian processors of
+/// 32 bits have in front of the nanoseconds.
+pub(crate) fn read(clock: clockid_t) -> u64 {
+    // SAFETY: an all-zero `timespec` is valid: it has integers alone.
+    let mut now: libc::timespec = unsafe { core::mem::zeroed() };
+    // SAFETY: the pointer is valid for the call. It does not fail: every kernel has these clocks.
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 

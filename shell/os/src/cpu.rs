@@ -1,6 +1,6 @@
 //! CPU usage.
+use crate::clock;
 use fathom_units::Duration;
-use rustix::time::{ClockId, clock_gettime};
 use std::io;
 
 /// Time of all CPUs since boot, in ticks (`USER_HZ`, usually 10 ms).
@@ -67,9 +67,7 @@ fn parse_each(text: &str) -> Vec<PacketTimes> {
 /// CPU time of the calling thread.
 #[must_use]
 pub fn thread_time() -> Duration {
-    let used = clock_gettime(ClockId::ThreadCPUTime);
-    let nanos = u64::try_from(used.tv_nsec).unwrap_or(0);
-    Duration::from_secs(u64::try_from(used.tv_sec).unwrap_or(0)) + Duration::from_nanos(nanos)
+    Duration::from_nanos(clock::read(libc::CLOCK_THREAD_CPUTIME_ID))
 }
 
 #[cfg(test)]

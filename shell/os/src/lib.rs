@@ -29,6 +29,10 @@ pub mod sched;
 pub mod session;
 pub mod socket;
 pub mod state_dir;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")),
+    path = "no_syscall_filter.rs"
+)]
 pub mod syscall_filter;
 pub mod tcp_info;
 pub mod timestamp;

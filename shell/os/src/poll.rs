@@ -1,57 +1,64 @@
 //! Waits for descriptors and deadlines, with nanosecond resolution where the kernel supports it.
 use fathom_units::Duration;
-use rustix::event::{self, PollFlags, Timespec};
-use rustix::io::Errno;
 use rustix::thread::set_current_timer_slack;
 use std::io;
+use std::marker::PhantomData;
 use std::num::NonZeroU64;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// A descriptor with the events to wait for and the events that occurred.
 #[derive(Clone, Debug)]
-pub struct PollFd<'fd>(event::PollFd<'fd>);
+#[repr(transparent)]
+pub struct PollFd<'fd>(libc::pollfd, PhantomData<BorrowedFd<'fd>>);
 
 impl<'fd> PollFd<'fd> {
+    const fn new(fd: i32, events: i16) -> Self {
+        PollFd(libc::pollfd { fd, events, revents: 0 }, PhantomData)
+    }
     /// Waits for input, errors and end of stream on `fd`.
     #[must_use]
     pub fn readable(fd: BorrowedFd<'fd>) -> Self {
-        PollFd(event::PollFd::from_borrowed_fd(fd, PollFlags::IN))
+        PollFd::new(fd.as_raw_fd(), libc::POLLIN)
     }
     /// Waits for `fd` to become writable (an established connection), and for errors.
     #[must_use]
     pub fn writable(fd: BorrowedFd<'fd>) -> Self {
-        PollFd(event::PollFd::from_borrowed_fd(fd, PollFlags::OUT))
+        PollFd::new(fd.as_raw_fd(), libc::POLLOUT)
     }
     /// Whether the last [`wait`] reported an event.
     #[must_use]
-    pub fn is_ready(&self) -> bool {
-        !self.0.revents().is_empty()
+    pub const fn is_ready(&self) -> bool {
+        self.0.revents != 0
     }
 }
 
 /// Waits until one of `fds` is ready or `timeout` expires (`None`: no timeout). Returns the number
-/// of ready descriptors.
+/// of ready descriptors. Not by rustix, as [`Clock`](crate::clock::Clock).
 ///
 /// # Errors
 /// See `ppoll(2)`; an interruption by a signal counts as a timeout.
 pub fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> io::Result<usize> {
     let timeout = timeout.map(timespec);
-    let mut all: Vec<event::PollFd<'_>> = fds.iter().map(|fd| fd.0.clone()).collect();
-    let found = event::poll(&mut all, timeout.as_ref());
-    if found.is_err() {
-        all.iter_mut().for_each(event::PollFd::clear_revents);
-    }
-    fds.iter_mut().zip(all).for_each(|(fd, polled)| fd.0 = polled);
-    match found {
-        Err(Errno::INTR) => Ok(0),
-        other => other.map_err(io::Error::from),
-    }
+    let limit = timeout.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+    // SAFETY: `PollFd` is a transparent `pollfd`, of which there are as many as said; `limit` is
+    // null or valid, and no signal mask is given.
+    let found = unsafe { libc::ppoll(fds.as_mut_ptr().cast(), fds.len() as _, limit, core::ptr::null()) };
+    let Ok(found) = usize::try_from(found) else {
+        let error = io::Error::last_os_error();
+        fds.iter_mut().for_each(|fd| fd.0.revents = 0);
+        return if error.kind() == io::ErrorKind::Interrupted { Ok(0) } else { Err(error) };
+    };
+    Ok(found)
 }
 
-fn timespec(d: Duration) -> Timespec {
-    let (seconds, nanos) = (d.as_nanos() / 1_000_000_000, d.as_nanos() % 1_000_000_000);
-    // Both fit: 2^64 ns is less than 2^35 s, and the remainder is less than 10^9.
-    Timespec { tv_sec: seconds as i64, tv_nsec: nanos as _ }
+fn timespec(d: Duration) -> libc::timespec {
+    // SAFETY: an all-zero `timespec` is valid: it has integers alone.
+    let mut time: libc::timespec = unsafe { core::mem::zeroed() };
+    // Both fit: 2^64 ns is less than 2^35 s, which has 64 bits in every C library of today, and the
+    // remainder is less than 10^9.
+    time.tv_sec = (d.as_nanos() / 1_000_000_000) as _;
+    time.tv_nsec = (d.as_nanos() % 1_000_000_000) as _;
+    time
 }
 
 /// Makes the kernel wake this thread at its deadline instead of up to 50 us later

@@ -92,8 +92,12 @@ pub fn send_stamped(socket: BorrowedFd<'_>, bytes: &[u8], to: &SockAddr) -> io::
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Does nothing on a kernel without timestamps: datagrams arrive without them.
 fn set_flags(socket: BorrowedFd<'_>, flags: libc::c_uint) -> io::Result<()> {
-    option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags)
+    match option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => Ok(()),
+        done => done,
+    }
 }
 
 /// Wall and monotonic time of the same moment: of three pairs of readings, the fastest.

@@ -1,9 +1,12 @@
 //! Saved results, and periods of a watch as results.
 use super::{DiagnosedRun, diagnosed};
 use crate::AppError;
+#[cfg(feature = "full")]
 use crate::watch::{HistorySource, Period};
+#[cfg(feature = "full")]
 use fathom_os::clock::utc_offset_s;
 use fathom_store::load_any;
+#[cfg(feature = "full")]
 use fathom_watch_web::{Period as TargetPeriod, period_run, zone_of};
 use std::path::PathBuf;
 
@@ -13,6 +16,7 @@ pub enum ResultSource {
     /// Files.
     Files(Vec<PathBuf>),
     /// Periods of the history of a target.
+    #[cfg(feature = "full")]
     Watch {
         /// The history.
         history: HistorySource,
@@ -29,6 +33,7 @@ impl ResultSource {
     pub fn names(&self) -> Vec<String> {
         match self {
             ResultSource::Files(files) => files.iter().map(|file| file.display().to_string()).collect(),
+            #[cfg(feature = "full")]
             ResultSource::Watch { periods, .. } => {
                 // Without seconds.
                 let name = |period: &Period| period.from.to_string()[..16].replace('T', " ");
@@ -48,6 +53,7 @@ pub fn load(source: &ResultSource) -> Result<Vec<DiagnosedRun>, AppError> {
             let load = |file: &PathBuf| load_any(file).map(diagnosed).map_err(AppError::Load);
             files.iter().map(load).collect()
         }
+        #[cfg(feature = "full")]
         ResultSource::Watch { history, target, periods } => {
             let mut past = history.past()?;
             let read = |period: &Period| {

@@ -3,8 +3,11 @@ use super::OutputArgs;
 use clap::{Args, Subcommand};
 use fathom_app::scenario::Changes;
 use fathom_qdisc::Spec;
+#[cfg(feature = "full")]
 use fathom_run::Measure;
-use fathom_scenario::{Axis, Setting};
+#[cfg(feature = "full")]
+use fathom_scenario::Axis;
+use fathom_scenario::Setting;
 use std::path::PathBuf;
 
 /// Simulate a scenario in virtual time
@@ -72,6 +75,7 @@ pub(crate) struct ChangeArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum SimAction {
+    #[cfg(feature = "full")]
     Sweep(SweepArgs),
     Gallery(GalleryArgs),
 }
@@ -80,6 +84,7 @@ pub(crate) enum SimAction {
 ///
 /// Simulates every combination of the varied values and seeds on all CPUs, and writes one row for
 /// each to a table. An interrupted sweep is resumed when the same command runs again.
+#[cfg(feature = "full")]
 #[derive(Args, Debug)]
 pub(crate) struct SweepArgs {
     /// Built-in name or scenario file

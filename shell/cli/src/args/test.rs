@@ -35,16 +35,19 @@ pub(crate) struct TestArgs {
     /// so one-way delays are missing; one of crusader (`crusader://HOST`) has them. A server of
     /// irtt or STAMP (`irtt://HOST`, `stamp://HOST`) has one-way delays and no load: see --load.
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
+    #[cfg_attr(not(feature = "client"), arg(help = OWN_SERVER, long_help = OWN_SERVER))]
     pub(crate) server: Option<String>,
     /// Accept the policy of a public server
     ///
     /// Now and for later tests. cloudflare: `https://www.cloudflare.com/privacypolicy/`, apple:
     /// `https://www.apple.com/legal/privacy/`, mlab: `https://www.measurementlab.net/privacy/`
+    #[cfg(feature = "client")]
     #[arg(long, value_name = "NAME", value_parser = public_names(), help_heading = "Connection options")]
     pub(crate) accept_policy: Option<String>,
     /// Load from another server
     ///
     /// SERVER is probed while the server at URL carries the load. URL is as for SERVER.
+    #[cfg(feature = "client")]
     #[arg(long, value_name = "URL", requires = "server", help_heading = "Connection options")]
     pub(crate) load: Option<String>,
     /// Flows in each direction
@@ -74,12 +77,14 @@ pub(crate) struct TestArgs {
     /// are late, without load and next to it: web, web-sharded, video, call, game, or a file with
     /// your own (docs/scenarios.md). The server runs `fathom serve`. -v shows the table. The test
     /// takes 15 s more, and at least 15 s for each load.
+    #[cfg(feature = "client")]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) app: Vec<String>,
     /// Use an application as the load
     ///
     /// backup, swarm, web, web-sharded, video, or a file with your own. Phases that load another
     /// direction are left out.
+    #[cfg(feature = "client")]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["load", "pace", "udp", "load_dscp"])]
     pub(crate) load_app: Option<String>,
     /// Phases of the test, in order
@@ -153,6 +158,9 @@ pub(crate) struct TestArgs {
     pub(crate) no_save: bool,
 }
 
+/// What a build without other protocols can test against.
+#[cfg(not(feature = "client"))]
+const OWN_SERVER: &str = "Server that runs `fathom serve` (HOST or HOST:PORT)";
 /// Rates of a load: at least that of a slow modem, at most what the protocol allows a flow.
 const MIN_LOAD: Rate = Rate::from_bits_per_second(50_000);
 const MAX_LOAD: Rate = Rate::from_bits_per_second(10_000_000_000);

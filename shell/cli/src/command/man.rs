@@ -1,12 +1,18 @@
 //! `fathom help`, manual pages and completions, made from the flags.
+#[cfg(feature = "client")]
 mod page;
 
-use crate::args::{HelpArgs, ManArgs};
+use crate::args::HelpArgs;
+#[cfg(feature = "client")]
+use crate::args::ManArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::help;
-use crate::terminal::{self, Console};
+use crate::terminal;
+#[cfg(feature = "client")]
+use crate::terminal::Console;
 use clap::Command;
 use fathom_text::nearest;
+#[cfg(feature = "client")]
 use std::path::Path;
 
 /// Prints the long help of a command, or a topic.
@@ -23,6 +29,7 @@ pub(crate) fn help(args: &HelpArgs) -> Outcome {
 }
 
 /// Prints a manual page, or writes all of them.
+#[cfg(feature = "client")]
 pub(crate) fn run(args: &ManArgs, console: Console) -> Outcome {
     let mut root = help::command();
     root.build();
@@ -54,9 +61,10 @@ fn find<'c>(root: &'c Command, words: &[String], topics: &[&str]) -> Result<&'c 
 }
 
 /// Writes the pages of all commands; returns their number.
+#[cfg(feature = "client")]
 fn write_all(root: &Command, directory: &Path) -> Result<usize, Failure> {
     fathom_app::output::make_directory(directory)?;
-    for page in &help::PAGES {
+    for page in help::PAGES {
         let words: Vec<String> = page.command.split_whitespace().map(str::to_owned).collect();
         let text = page::render(root, find(root, &words, &[])?, page.command);
         let path = directory.join(format!("{}.1", page::title(page.command)));
@@ -68,6 +76,7 @@ fn write_all(root: &Command, directory: &Path) -> Result<usize, Failure> {
 }
 
 /// Prints the completions of `shell`.
+#[cfg(feature = "client")]
 pub(crate) fn completions(shell: clap_complete::Shell) -> Outcome {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut help::command(), "fathom", &mut out);

@@ -1,10 +1,12 @@
 //! `fathom report` and `fathom compare`.
-use crate::args::{CompareArgs, ReportArgs, period};
+#[cfg(feature = "full")]
+use crate::args::period;
+use crate::args::{CompareArgs, ReportArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::result;
 use crate::terminal::Console;
 use fathom_app::output::{check_names, write_for_provider, write_scatter};
-use fathom_app::results::{borrowed, load, worst};
+use fathom_app::results::{ResultSource, borrowed, load, worst};
 use fathom_diagnose::Diagnosis;
 use fathom_prose::Origin;
 use fathom_run::Run;
@@ -14,7 +16,7 @@ use std::path::Path;
 /// Shows each file, or a period of a watch. A page holds all of them.
 pub(crate) fn run(args: &ReportArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
-    let runs = load(&args.history.results(&args.files, vec![period(args.since, args.until)]))?;
+    let runs = load(&source(args))?;
     if let Some(path) = &args.scatter {
         return draw_scatter(path, &runs, console);
     }
@@ -32,6 +34,16 @@ pub(crate) fn run(args: &ReportArgs, console: Console) -> Outcome {
     }
     result::write_all(&args.output.output, &borrowed(&runs), console)?;
     Ok(worst(&runs))
+}
+
+#[cfg(feature = "full")]
+fn source(args: &ReportArgs) -> ResultSource {
+    args.history.results(&args.files, vec![period(args.since, args.until)])
+}
+
+#[cfg(not(feature = "full"))]
+fn source(args: &ReportArgs) -> ResultSource {
+    ResultSource::Files(args.files.clone())
 }
 
 fn draw_scatter(path: &Path, runs: &[(Run, Diagnosis)], console: Console) -> Outcome {
@@ -62,6 +74,16 @@ fn write_page(path: &Path, runs: &[(Run, Diagnosis)], console: Console) -> Outco
 /// Shows files, or periods of a watch, side by side.
 pub(crate) fn compare(args: &CompareArgs, console: Console) -> Outcome {
     check_names(&args.output)?;
+    let source = compared(args)?;
+    let (names, runs) = (source.names(), load(&source)?);
+    let named: Vec<_> = names.iter().zip(&runs).map(|(n, (run, d))| (n.as_str(), run, d)).collect();
+    result::print_compared(&named, console)?;
+    result::write_all(&args.output, &borrowed(&runs), console)?;
+    Ok(Exit::Healthy)
+}
+
+#[cfg(feature = "full")]
+fn compared(args: &CompareArgs) -> Result<ResultSource, Failure> {
     if args.history.watch.is_some() && args.period.len() < 2 {
         return Err(Failure::input(format_args!(
             "--watch: {} periods given, at least 2 needed\n  try: --period 2026-11-23 --period 2026-11-24",
@@ -69,10 +91,10 @@ pub(crate) fn compare(args: &CompareArgs, console: Console) -> Outcome {
         )));
     }
     let periods = args.period.iter().map(|range| period(range.from, Some(range.to))).collect();
-    let source = args.history.results(&args.files, periods);
-    let (names, runs) = (source.names(), load(&source)?);
-    let named: Vec<_> = names.iter().zip(&runs).map(|(n, (run, d))| (n.as_str(), run, d)).collect();
-    result::print_compared(&named, console)?;
-    result::write_all(&args.output, &borrowed(&runs), console)?;
-    Ok(Exit::Healthy)
+    Ok(args.history.results(&args.files, periods))
+}
+
+#[cfg(not(feature = "full"))]
+fn compared(args: &CompareArgs) -> Result<ResultSource, Failure> {
+    Ok(ResultSource::Files(args.files.clone()))
 }

@@ -1,6 +1,8 @@
 //! `fathom sim`: a scenario in virtual time.
 use crate::args::{ChangeArgs, SimAction, SimArgs};
-use crate::command::{counterfactual, gallery, sweep};
+#[cfg(feature = "full")]
+use crate::command::sweep;
+use crate::command::{counterfactual, gallery};
 use crate::failure::{Failure, Outcome};
 use crate::help;
 use crate::live::follow;
@@ -19,6 +21,7 @@ use fathom_scenario::Plan;
 /// Simulates, and shows what a test of that line would measure.
 pub(crate) fn run(args: &SimArgs, console: Console) -> Outcome {
     match &args.action {
+        #[cfg(feature = "full")]
         Some(SimAction::Sweep(sweep)) => return sweep::run(sweep, console),
         Some(SimAction::Gallery(args)) => return gallery::run(args, console),
         None => {}

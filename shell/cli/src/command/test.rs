@@ -1,4 +1,8 @@
 //! `fathom test`: measures latency under load.
+#[cfg(feature = "client")]
+mod server;
+#[cfg(not(feature = "client"))]
+#[path = "test/own_server.rs"]
 mod server;
 
 use crate::args::{PhaseName, TestArgs};
@@ -8,13 +12,11 @@ use crate::terminal::{self, Console, warn};
 use crate::{result, signal};
 use fathom_app::hops::{self, HopNames};
 use fathom_app::output::{check_names, exit_class, write};
-use fathom_app::test::applications;
 use fathom_app::test::lines::{line, result_line};
 use fathom_app::{CancelToken, MeasureEvent, test};
 use fathom_client::{FlowLoad, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
-use fathom_scenario::Role;
 use fathom_units::{Bytes, Duration};
 use server::Choice;
 use std::io::{self, Write};
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     let mut run = first_reached(&servers, &cancel, |server| {
         let config = config(args, server)?;
         test::check(&config)?;
-        if args.load.is_some() || !carries_no_load(server) {
+        if config.load.is_some() || !carries_no_load(server) {
             console.progress(&cost(&config));
         }
         let ran = match args.json_lines {
@@ -141,7 +143,6 @@ fn save(run: &Run, path: &Path, console: Console) {
 
 fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
     let config = TestConfig {
-        load: args.load.clone(),
         family: args.connection.family(),
         token: args.connection.token.read()?,
         flows: args.flows,
@@ -157,9 +158,34 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         ..TestConfig::new(server)
     };
     let config = if args.rrul { config.rrul(args.max_phase) } else { config };
+    with_others(args, config)
+}
+
+/// Adds the load of another server, and applications.
+#[cfg(feature = "client")]
+fn with_others(args: &TestArgs, config: TestConfig) -> Result<TestConfig, Failure> {
+    use fathom_app::test::applications;
+    use fathom_scenario::Role;
     let loads = applications::load(args.load_app.as_slice(), Role::Load)?;
+    let config = TestConfig { load: args.load.clone(), ..config };
     let config = loads.into_iter().next().map_or(config.clone(), |load| config.loaded_by(load));
     Ok(config.with_applications(applications::load(&args.app, Role::Victim)?))
+}
+
+#[cfg(not(feature = "client"))]
+#[expect(clippy::unnecessary_wraps, reason = "as with other servers and applications")]
+fn with_others(_: &TestArgs, config: TestConfig) -> Result<TestConfig, Failure> {
+    Ok(config)
+}
+
+#[cfg(feature = "client")]
+fn has_other_load(args: &TestArgs) -> bool {
+    args.load.is_some() || args.load_app.is_some()
+}
+
+#[cfg(not(feature = "client"))]
+const fn has_other_load(_: &TestArgs) -> bool {
+    false
 }
 
 /// The data that the test can transfer. The rate of the line is not known before the test, so this
@@ -189,7 +215,7 @@ const BURST_BYTES: Bytes = Bytes(10_000_000);
 /// Whether bursts follow the phases. A load that is not as fast as possible does not fill a buffer.
 fn has_bursts(args: &TestArgs) -> bool {
     let is_plain = !args.quick && !args.rrul && args.pace.is_none() && args.udp.is_none();
-    is_plain && args.load.is_none() && args.load_app.is_none() && args.phases.contains(&PhaseName::Bursts)
+    is_plain && !has_other_load(args) && args.phases.contains(&PhaseName::Bursts)
 }
 
 fn phases(args: &TestArgs) -> Vec<PhasePlan> {

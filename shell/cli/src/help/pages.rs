@@ -16,7 +16,7 @@ const fn page(command: &'static str, examples: &'static [(&'static str, &'static
 }
 
 /// One page for each command; a test checks that none is missing and that each example parses.
-pub(crate) const PAGES: [Page; 34] = [
+pub(crate) const PAGES: &[Page] = &[
     page(
         "",
         &[
@@ -56,6 +56,7 @@ pub(crate) const PAGES: [Page; 34] = [
 
 Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors.",
     },
+    #[cfg(feature = "full")]
     page(
         "serve",
         &[
@@ -64,6 +65,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom serve --listen 192.0.2.1 --port 4000", "Listen on one address"),
         ],
     ),
+    #[cfg(feature = "full")]
     page(
         "demo",
         &[
@@ -71,6 +73,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom demo --line dsl --queue cake", "Another line and another queue"),
         ],
     ),
+    #[cfg(feature = "client")]
     page(
         "report",
         &[
@@ -97,6 +100,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom buffer 192.0.2.1 --max-bytes 5mb", "Limit the data on a metered line"),
         ],
     ),
+    #[cfg(feature = "full")]
     page(
         "dut",
         &[
@@ -106,6 +110,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom dut --line auerswald-switch", "Try it with an emulated switch"),
         ],
     ),
+    #[cfg(feature = "client")]
     page(
         "compare",
         &[
@@ -113,6 +118,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom compare a.json b.json -o compare.html", "Write a page with both"),
         ],
     ),
+    #[cfg(feature = "client")]
     page(
         "trace",
         &[
@@ -124,6 +130,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("ssh router tcpdump -i wan -s 128 -w - | fathom trace -", "Capture on a router"),
         ],
     ),
+    #[cfg(feature = "router")]
     page(
         "audit",
         &[
@@ -133,6 +140,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom audit --host root@router", "Audit a router over ssh"),
         ],
     ),
+    #[cfg(feature = "router")]
     page(
         "fix",
         &[
@@ -145,6 +153,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom fix --undo eth0", "Restore eth0"),
         ],
     ),
+    #[cfg(feature = "client")]
     page(
         "sim",
         &[
@@ -155,6 +164,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom sim home.toml --vs-lab", "Compare with real kernel TCP"),
         ],
     ),
+    #[cfg(feature = "full")]
     page(
         "sim sweep",
         &[
@@ -162,6 +172,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom sim sweep home.toml --vary hop.modem.up.rate=1mbit..9mbit/5", ""),
         ],
     ),
+    #[cfg(feature = "client")]
     page(
         "sim gallery",
         &[
@@ -169,6 +180,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom sim gallery seifried-2011", "Check one scenario"),
         ],
     ),
+    #[cfg(feature = "full")]
     page(
         "lab",
         &[
@@ -178,6 +190,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom lab home.toml", "Run a scenario with real TCP"),
         ],
     ),
+    #[cfg(feature = "client")]
     page(
         "size",
         &[
@@ -188,6 +201,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom size 48kb 5mbit --overhead 8b --atm", "The same on an ADSL line"),
         ],
     ),
+    #[cfg(feature = "full")]
     Page {
         command: "watch",
         examples: &[
@@ -200,7 +214,9 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
                 [[target]]\n  name = \"router\"\n  host = \"192.0.2.1\"\n  \
                 probe = [\"icmp\", \"dns\"]\n  interval = \"500ms\"",
     },
+    #[cfg(feature = "full")]
     page("watch check", &[("fathom watch check watch.toml", "Find a mistake before the start")]),
+    #[cfg(feature = "full")]
     page(
         "watch status",
         &[
@@ -208,6 +224,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom watch status watch.toml --json", "Print it for a program"),
         ],
     ),
+    #[cfg(feature = "full")]
     page(
         "watch verify",
         &[
@@ -215,8 +232,11 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom watch verify --store /mnt/old", "Check one in another directory"),
         ],
     ),
+    #[cfg(feature = "full")]
     page("watch repair", &[("fathom watch repair watch.toml", "Save what can be read")]),
+    #[cfg(feature = "full")]
     page("watch backup", &[("fathom watch backup watch.toml -o /mnt/b/history.db", "Copy a history")]),
+    #[cfg(feature = "full")]
     page(
         "watch alerts",
         &[
@@ -224,6 +244,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom watch alerts watch.toml --since 90d", "Replay three months"),
         ],
     ),
+    #[cfg(feature = "full")]
     page(
         "watch test-alert",
         &[
@@ -231,6 +252,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom watch test-alert watch.toml --alert slow", "Notify those of one alert"),
         ],
     ),
+    #[cfg(feature = "full")]
     page(
         "watch export",
         &[
@@ -238,6 +260,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom watch export --from 2026-01-01 --every 1h -o y.parquet", "Hourly rows"),
         ],
     ),
+    #[cfg(feature = "full")]
     page(
         "watch diagnose",
         &[
@@ -245,7 +268,9 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom watch diagnose watch.toml --since 365d", "Search a year"),
         ],
     ),
+    #[cfg(feature = "full")]
     page("watch import", &[("fathom watch import smokeping /etc/smokeping/config -o watch.toml", "")]),
+    #[cfg(feature = "full")]
     page(
         "watch import smokeping",
         &[
@@ -268,6 +293,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom help exit-codes", "Explain the exit codes"),
         ],
     ),
+    #[cfg(feature = "client")]
     page(
         "man",
         &[
@@ -275,6 +301,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom man --all /usr/share/man/man1", "Install all pages"),
         ],
     ),
+    #[cfg(feature = "client")]
     page(
         "completions",
         &[

@@ -75,7 +75,8 @@ fn bursts_check_the_size_that_a_test_found() {
             all.iter().find(|f| f["kind"] == "buffer_size").unwrap_or_else(|| panic!("{}", ran.describe()));
         let check = &size["parameters"]["check"];
         near(&check["ip_bytes"], 100_000.0, 0.05);
-        assert_eq!([&check["agrees"], &check["is_lower_bound"]], [true, false], "{size}");
+        let delay = &size["parameters"]["delay_s"];
+        assert_eq!([&check["agrees"], &check["is_lower_bound"]], [true, false], "{check} of {delay} s");
         assert_eq!(size["parameters"]["limit"], "bytes", "{size}");
         // The download was not loaded, so its buffer was not of interest.
         let bursts = result["bursts"].as_array();

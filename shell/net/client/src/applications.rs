@@ -14,9 +14,10 @@ use fathom_probe::protocol::Ticket;
 use fathom_run::{Metric, Note, Phase, Series, SeriesKey, Timings};
 use fathom_scenario::{PageLoad, PagePlan, PageStep, Playback, WorkloadKind, WorkloadPlan};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Time};
+use portable_atomic::AtomicU64;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 /// Maximum interval between checks of the flags.

@@ -13,12 +13,13 @@ use fathom_os::tcp_info::{TcpInfo, tcp_info};
 use fathom_probe::protocol::{FlowLoad, Reception};
 use fathom_run::Observation;
 use fathom_units::{Direction, Duration, Ecn, Rng};
+use portable_atomic::AtomicU64;
 use socket2::Socket;
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 

@@ -5,10 +5,11 @@ use fathom_probe::protocol::{FlowLoad, FlowReport, Reception};
 use fathom_probe::{Arrivals, ProbeKind};
 use fathom_run::{Observation, Value};
 use fathom_units::{Direction, Duration, Time};
+use portable_atomic::AtomicU64;
 use socket2::{Domain, Socket};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A server with a protocol that carries load, or answers probes, or both.

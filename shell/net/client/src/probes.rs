@@ -34,9 +34,10 @@ use icmp::{IcmpProber, gateway};
 pub(crate) use path::{PathProber, ProbedPath};
 use persistent::PersistentProber;
 pub(crate) use ping::{Pinged, Pinger};
+use portable_atomic::AtomicU64;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use udp::UdpProber;
 

@@ -1,6 +1,6 @@
 //! The files of the page.
 use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::write::{GzDecoder, GzEncoder};
 use std::io::Write as _;
 use std::sync::OnceLock;
 
@@ -18,12 +18,20 @@ pub struct File {
 struct Source {
     path: &'static str,
     kind: &'static str,
-    bytes: &'static [u8],
-    gzipped: OnceLock<Vec<u8>>,
+    included: Included,
+    /// The other form, when it is first needed.
+    other: OnceLock<Vec<u8>>,
+}
+
+/// How this program includes a file.
+enum Included {
+    Plain(&'static [u8]),
+    #[cfg_attr(not(feature = "engine"), expect(dead_code, reason = "the only such file is the engine"))]
+    Gzipped(&'static [u8]),
 }
 
 const fn source(path: &'static str, kind: &'static str, bytes: &'static [u8]) -> Source {
-    Source { path, kind, bytes, gzipped: OnceLock::new() }
+    Source { path, kind, included: Included::Plain(bytes), other: OnceLock::new() }
 }
 
 /// Prefix of the pages that analyze captures and simulate lines.
@@ -40,8 +48,13 @@ static SITE_FILES: [Source; 7] = [
     source("/site/trace.js", SCRIPT, include_bytes!("../../../../ui/dist/site-trace.js")),
     source("/site/sim.js", SCRIPT, include_bytes!("../../../../ui/dist/site-sim.js")),
     source("/site/site.css", STYLE, include_bytes!("../../../../ui/dist/site.css")),
-    // `packaging/engine` builds it.
-    source("/site/engine.js", SCRIPT, include_bytes!(env!("FATHOM_ENGINE"))),
+    Source {
+        path: "/site/engine.js",
+        kind: SCRIPT,
+        // `packaging/engine` builds it.
+        included: Included::Gzipped(include_bytes!(env!("FATHOM_ENGINE"))),
+        other: OnceLock::new(),
+    },
 ];
 #[cfg(not(feature = "engine"))]
 static SITE_FILES: [Source; 0] = [];
@@ -62,13 +75,25 @@ const STYLE: &str = "text/css";
 #[must_use]
 pub fn file(path: &str) -> Option<File> {
     let source = FILES.iter().chain(&SITE_FILES).find(|source| source.path == path)?;
-    let gzipped = source.gzipped.get_or_init(|| {
-        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-        // Writing to memory does not fail.
-        let _ = packer.write_all(source.bytes);
-        packer.finish().unwrap_or_default()
-    });
-    Some(File { kind: source.kind, bytes: source.bytes, gzipped })
+    let (bytes, gzipped) = match source.included {
+        Included::Plain(bytes) => (bytes, source.other.get_or_init(|| gzip(bytes)).as_slice()),
+        Included::Gzipped(gzipped) => (source.other.get_or_init(|| gunzip(gzipped)).as_slice(), gzipped),
+    };
+    Some(File { kind: source.kind, bytes, gzipped })
+}
+
+// Writing to memory does not fail.
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    let _ = packer.write_all(bytes);
+    packer.finish().unwrap_or_default()
+}
+
+fn gunzip(gzipped: &[u8]) -> Vec<u8> {
+    let mut unpacker = GzDecoder::new(Vec::new());
+    let _ = unpacker.write_all(gzipped);
+    unpacker.finish().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -81,5 +106,13 @@ mod tests {
         assert!(sizes.iter().all(|size| *size > 0));
         // Of 150 kB that a page may have.
         assert!(sizes.iter().sum::<usize>() < 60_000, "{sizes:?}");
+    }
+
+    #[test]
+    fn both_forms_of_each_file_are_the_same() {
+        for source in FILES.iter().chain(&SITE_FILES) {
+            let file = file(source.path).unwrap();
+            assert_eq!(gunzip(file.gzipped), file.bytes, "{}", source.path);
+        }
     }
 }

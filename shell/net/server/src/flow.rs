@@ -5,10 +5,11 @@ use fathom_os::tcp_info::tcp_info;
 use fathom_probe::protocol::{FlowReport, FlowRequest};
 use fathom_probe::{Download, Ports};
 use fathom_units::Direction;
+use portable_atomic::AtomicU64;
 use socket2::{SockAddr, Socket};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// An open load flow.
 #[derive(Debug)]

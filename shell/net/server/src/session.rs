@@ -5,9 +5,10 @@ use crate::sync::{lock, wait_until};
 use fathom_probe::Download;
 use fathom_probe::protocol::{ErrorCode, FlowReport, SessionId, SessionKey, Ticket};
 use fathom_units::{Duration, Time};
+use portable_atomic::AtomicU64;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// A session without activity for this long may be ended for another client. The phase of a test

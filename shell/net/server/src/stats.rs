@@ -2,11 +2,12 @@
 use crate::event::{EVENTS, Event, REPEAT_AFTER};
 use crate::sync::lock;
 use fathom_units::Time;
+use portable_atomic::AtomicU64;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 macro_rules! refusals {
     ($($variant:ident = $words:literal;)*) => {

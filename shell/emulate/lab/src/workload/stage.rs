@@ -7,11 +7,12 @@ use fathom_os::socket::memory_file;
 use fathom_run::{DatagramLog, Metric, Note, Series, SeriesKey, Timings};
 use fathom_scenario::{Playback, WorkloadPlan, loads};
 use fathom_units::{Direction, PerDirection, Rng, Time};
+use portable_atomic::AtomicU64;
 use socket2::Socket;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::{io, thread};
 

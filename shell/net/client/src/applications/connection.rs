@@ -9,10 +9,11 @@ use fathom_os::socket::{discard, reset};
 use fathom_probe::protocol::{FIRST_LINE_LIMIT_BYTES, FlowLoad, LineReader, Ticket, object_request};
 use fathom_scenario::PAGE_REQUEST;
 use fathom_units::{Bytes, Direction};
+use portable_atomic::AtomicU64;
 use socket2::Socket;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Bytes received per call.
 const RECEIVE_BYTES: u64 = 1 << 20;

@@ -3,9 +3,10 @@ use crate::shares::{Held, NoPlace, Prefix, Shares, place_to_free};
 use crate::stats::Refusal;
 use crate::sync::lock;
 use fathom_units::{Duration, Time};
+use portable_atomic::AtomicU64;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
