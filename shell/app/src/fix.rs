@@ -4,6 +4,7 @@ mod apply;
 mod autorate;
 mod error;
 mod search;
+mod sqm;
 mod status;
 mod undo;
 
@@ -11,6 +12,7 @@ pub use apply::{Applied, ApplyRequest, Duty, Looks, apply};
 pub use autorate::{AutorateRequest, Autorated, autorate};
 pub use error::FixFailure;
 pub use search::{SearchRequest, Searched, search};
+pub use sqm::{enabled_sqm, replace_sqm, restore_sqm};
 pub use status::{InterfaceStatus, ShaperState, SideStatus, StatusReport, counters, status};
 pub use undo::{UndoReport, UndoRequest, UndoneInterface, undo, watch_over};
 

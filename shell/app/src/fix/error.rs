@@ -57,15 +57,15 @@ impl fmt::Display for FixFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FixFailure::NothingToShape => f.write_str(
-                "no interface and no rates given\n  try: fathom fix --server HOST, which finds both (HOST runs `fathom serve`); \
+                "no interface and no rates given\n  try: fathom fix --server HOST, which finds both; \
                  or fathom fix eth0 --up 9.5mbit --down 47mbit",
             ),
             FixFailure::NoDefaultRoute => f.write_str(
-                "no interface given, and there is no default route\n  try: fathom fix DEV --server HOST (`ip -br link` lists interfaces)",
+                "no interface given and no default route\n  try: fathom fix DEV --server HOST (`ip -br link` lists interfaces)",
             ),
             FixFailure::SeveralDefaultRoutes(routes) => write!(
                 f,
-                "no interface given, and several have a default route: {}\n  try: fathom fix {} --server HOST",
+                "several interfaces have a default route: {}\n  try: fathom fix {} --server HOST",
                 routes.join(", "),
                 routes.first().map_or("DEV", String::as_str)
             ),
@@ -76,8 +76,7 @@ impl fmt::Display for FixFailure {
                 (1.0 - SHAPER_RATE_RATIO[1]) * 100.0
             ),
             FixFailure::NoDelaySource => f.write_str(
-                "--auto needs a delay source\n  try: --server HOST (which runs `fathom serve`), --reflector ADDR for four hosts that \
-                 answer ping, or --passive",
+                "--auto needs a delay source\n  try: --server HOST, --reflector ADDR for four hosts that answer ping, or --passive",
             ),
             FixFailure::TooManyReflectors { count, max } => {
                 write!(f, "--reflector: {count} hosts exceed the limit of {max}\n  try: the nearest six")

@@ -21,8 +21,8 @@ use std::path::PathBuf;
 /// as long as the command runs. It adds no load.
 ///
 /// If this program ends early for any reason, a watchdog process rolls back. Needs root.
-#[derive(Args, Debug)]
-#[command(group(ArgGroup::new("mode").args(["status", "undo", "watchdog"])),
+#[derive(Args, Debug, Clone)]
+#[command(group(ArgGroup::new("mode").args(["status", "undo", "watchdog", "restore_sqm"])),
     group(ArgGroup::new("stays").args(["commit", "server"]).multiple(true)))]
 pub(crate) struct FixArgs {
     /// Interface to the slow line
@@ -52,6 +52,15 @@ pub(crate) struct FixArgs {
     /// Installs a systemd unit or an OpenWrt init script. --undo removes it.
     #[arg(long, requires = "stays")]
     pub(crate) boot: bool,
+    /// Shape in the place of sqm-scripts (OpenWrt)
+    ///
+    /// Reads /etc/config/sqm, stops and disables its queues, and shapes as they do, also whenever
+    /// the system starts. With --dry-run, only shows what it would do. --restore-sqm reverses it.
+    #[arg(long, conflicts_with_all = ["mode", "server", "auto", "up", "down", "commit", "boot", "json"])]
+    pub(crate) replace_sqm: bool,
+    /// Give the queues back to sqm-scripts
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) restore_sqm: bool,
     /// Print one JSON document instead
     #[arg(long)]
     pub(crate) json: bool,
@@ -139,7 +148,7 @@ const SHAPE: &str = "Shaper";
 const OLD_SHAPER: &str = "--rung";
 
 /// Flags of a line whose rate varies.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Variable-rate lines")]
 pub(crate) struct AutoArgs {
     /// Adjust the rates continuously (autorate)

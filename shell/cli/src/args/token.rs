@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A token has at most 128 bytes; this leaves room for a line end.
 const FILE_LIMIT_BYTES: u64 = 1024;
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Clone)]
 pub(crate) struct TokenArgs {
     /// File whose first line is the server's token
     ///

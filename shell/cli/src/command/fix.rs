@@ -3,6 +3,7 @@ mod apply;
 mod auto;
 mod search;
 mod show;
+mod sqm;
 mod status;
 mod undo;
 
@@ -19,6 +20,8 @@ pub(crate) fn run(args: &FixArgs, console: Console) -> Outcome {
     match &args.device {
         _ if args.watchdog => watchdog(args),
         device if args.status => status::run(args, device.as_deref(), console),
+        _ if args.replace_sqm => sqm::replace(args, console),
+        _ if args.restore_sqm => sqm::restore(args),
         device if args.undo => undo::run(args, device.as_deref()),
         device if args.auto.auto => auto::run(args, &choose_interface(device.as_deref())?, console),
         device if args.server.is_some() => search::run(args, &choose_interface(device.as_deref())?, console),

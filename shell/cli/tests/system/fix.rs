@@ -6,6 +6,7 @@ use fathom_test_support::new_namespace;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -151,6 +152,75 @@ fn a_held_shaper_is_rolled_back_at_the_end_and_when_killed() {
         assert_eq!(status.code(), (signal != "KILL").then_some(0), "{signal}");
         until(&format!("what was before {signal}"), BACK, || (router.queues() == before).then_some(()));
     }
+}
+
+/// As LuCI writes it. This kernel may have no CAKE, so the queue leaves the shaper open.
+const SQM: &str = "config queue 'eth1'
+\toption enabled '1'
+\toption interface 'wan'
+\toption download '47000'
+\toption upload '9500'
+\toption qdisc 'sfq'
+\toption linklayer 'ethernet'
+\toption overhead '30'
+";
+
+#[test]
+fn sqm_scripts_are_replaced_and_get_their_queues_back() {
+    let router = Router::new("sqm");
+    let root = scratch().join("sqm-root");
+    let (config, calls) = (root.join("etc/config/sqm"), root.join("calls"));
+    let scripts = root.join("usr/lib/sqm/run.sh");
+    let _ = std::fs::remove_dir_all(&root);
+    for file in [&config, &scripts, &root.join("etc/init.d/x"), &root.join("etc/rc.d/x")] {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    }
+    std::fs::write(&config, SQM).unwrap();
+    std::fs::write(root.join("etc/openwrt_release"), "").unwrap();
+    std::fs::write(&scripts, format!("#!/bin/sh\necho \"$@\" >>{}\n", calls.display())).unwrap();
+    std::fs::set_permissions(&scripts, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let root_flag = root.to_str().unwrap();
+    let before = router.queues();
+
+    let planned = router.fix(&["--replace-sqm", "--dry-run", "--root", root_flag]);
+    // 30 bytes, of which the kernel counts those of Ethernet itself.
+    assert!(
+        planned.out.contains("rate 9.5Mbit") && planned.out.contains("overhead 16"),
+        "{}",
+        planned.describe()
+    );
+    assert_eq!((router.queues(), calls.exists()), (before.clone(), false));
+
+    let replaced = router.fix(&["--replace-sqm", "--root", root_flag]);
+    assert_eq!(replaced.code, Some(0), "{}", replaced.describe());
+    assert_eq!(router.status()["state"], "on", "{}", replaced.describe());
+    assert!(std::fs::read_to_string(&config).unwrap().contains("option enabled '0'"));
+    let boot = std::fs::read_to_string(root.join("etc/init.d/fathom-fix-wan")).unwrap();
+    assert!(boot.contains("--up 9.5Mbit") && boot.contains("--overhead 30"), "{boot}");
+    let again = router.fix(&["--replace-sqm", "--root", root_flag]);
+    assert_eq!(
+        (again.code, &*again.out),
+        (Some(0), "sqm-scripts: no enabled queue\n"),
+        "{}",
+        again.describe()
+    );
+
+    let restored = router.fix(&["--restore-sqm", "--root", root_flag]);
+    assert_eq!(
+        restored.out,
+        "wan: restored; it no longer starts with the system\n",
+        "{}",
+        restored.describe()
+    );
+    assert_eq!((router.queues(), std::fs::read_to_string(&config).unwrap()), (before, SQM.to_owned()));
+    assert_eq!(std::fs::read_to_string(&calls).unwrap(), "stop wan\nstart wan\n");
+
+    // What cannot be shaped stays with sqm-scripts.
+    std::fs::write(&config, SQM.replace("'wan'", "'gone'")).unwrap();
+    let failed = router.fix(&["--replace-sqm", "--root", root_flag]);
+    assert!(failed.code != Some(0) && failed.err.contains("gone"), "{}", failed.describe());
+    assert!(std::fs::read_to_string(&config).unwrap().contains("option enabled '1'"));
+    assert!(std::fs::read_to_string(&calls).unwrap().ends_with("stop gone\nstart gone\n"));
 }
 
 #[test]

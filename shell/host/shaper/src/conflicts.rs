@@ -1,6 +1,7 @@
 //! Detects what makes a shaper ineffective or removes it: from system files before, and from
 //! counters afterwards.
 use crate::look::Look;
+use crate::sqm::{SqmQueue, sqm_queues};
 use fathom_os::ethtool::card;
 use fathom_run::ConflictCause;
 use fathom_shape::fix::detect_bypass;
@@ -129,22 +130,11 @@ fn matches(glob: &str, name: &str) -> bool {
 
 /// sqm-scripts deletes the root qdisc at each event of the interface.
 fn sqm_scripts(root: &Path, device: &str) -> Option<ConflictCause> {
-    let config = read(root, "etc/config/sqm").unwrap_or_default();
-    let value = |line: &str, key: &str| {
-        let rest = line.trim().strip_prefix("option")?.trim_start().strip_prefix(key)?;
-        Some(rest.trim().trim_matches(['\'', '"']).to_owned())
-    };
-    let queues = config.split("config queue").skip(1);
-    let is_ours = |queue: &&str| {
-        let of = |key| queue.lines().find_map(|line| value(line, key));
-        of("enabled").as_deref() == Some("1") && of("interface").as_deref() == Some(device)
-    };
+    let queues = sqm_queues(root).unwrap_or_default();
+    let is_ours = |queue: &&SqmQueue| queue.is_enabled && queue.shape.device == device;
     let is_running = root.join(format!("var/run/sqm/{device}.state")).exists()
         || root.join(format!("run/sqm/{device}.state")).exists();
-    if !is_running && queues.filter(is_ours).count() == 0 {
-        return None;
-    }
-    Some(ConflictCause::SqmScripts)
+    (is_running || queues.iter().any(|queue| is_ours(&queue))).then_some(ConflictCause::SqmScripts)
 }
 
 /// Conflicts that the counters show between two looks.

@@ -1,7 +1,7 @@
 //! `fathom fix --undo`: rolls back.
 use super::show;
 use crate::args::FixArgs;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
 use fathom_app::fix::{UndoRequest, UndoneInterface, undo};
 use fathom_shaper::{Restored, Undone};
@@ -16,11 +16,17 @@ pub(super) fn run(args: &FixArgs, device: Option<&str>) -> Outcome {
     if report.interfaces.is_empty() {
         terminal::print(&format!("nothing to roll back: {} has no rollback state\n", args.state.display()))?;
     }
-    for UndoneInterface { interface, undone, is_boot_removed } in &report.interfaces {
+    print(&report.interfaces)?;
+    Ok(Exit::Healthy)
+}
+
+/// Prints what was rolled back.
+pub(super) fn print(interfaces: &[UndoneInterface]) -> Result<(), Failure> {
+    for UndoneInterface { interface, undone, is_boot_removed } in interfaces {
         let more = if *is_boot_removed { "; it no longer starts with the system" } else { "" };
         terminal::print(&format!("{interface}: {}{more}\n", words(undone)))?;
     }
-    Ok(Exit::Healthy)
+    Ok(())
 }
 
 fn words(undone: &Undone) -> String {

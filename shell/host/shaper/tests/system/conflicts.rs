@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// A directory with these files.
-fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
+pub(crate) fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tree-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&root);
     for (path, text) in files {

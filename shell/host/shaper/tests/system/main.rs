@@ -9,5 +9,6 @@ mod flows;
 mod life;
 mod others;
 mod rates;
+mod sqm;
 mod state_bytes;
 mod world;
