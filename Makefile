@@ -69,15 +69,18 @@ release:
 	packaging/release --features engine
 
 # Packages for Linux in target/packages/: a static program as an archive, and for Debian, Fedora and
-# Arch. docs/install.md describes them. Needs root, which also checks them.
-TARGETS = x86_64 aarch64
+# Arch; and those of OpenWrt. docs/install.md describes them. Needs root, which also checks them.
+TARGETS = x86_64 aarch64 armv7
+ROUTERS = x86_64 aarch64 armv7 mips mipsel
 packages:
 	@./setup packages
 	@for target in $(TARGETS); do packaging/package $$target && packaging/check $$target || exit; done
+	@for target in $(ROUTERS); do packaging/router $$target && packaging/openwrt/check $$target || exit; done
 
-# Those of one processor: make package TARGET=aarch64
+# Those of one processor: make package TARGET=aarch64. MIPS has those of OpenWrt alone.
 package:
-	@$(MAKE) --no-print-directory packages TARGETS=$(or $(TARGET),$(error make package TARGET=x86_64, or aarch64))
+	@$(MAKE) --no-print-directory packages ROUTERS=$(or $(TARGET),$(error make package TARGET=x86_64)) \
+		TARGETS="$(filter-out mips mipsel,$(TARGET))"
 
 install:
 	./setup build

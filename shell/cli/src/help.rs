@@ -45,9 +45,10 @@ pub(crate) fn welcome() -> String {
     let command = command();
     let mut text = format!("{}\nUsage: fathom COMMAND [OPTIONS]\n", about(&command));
     for (group, names) in &GROUPS[..5] {
-        for (index, name) in names.iter().enumerate() {
-            let heading = if index == 0 { group } else { "" };
-            let _ = writeln!(text, "{heading:8} {name:8} {}", about_of(&command, name));
+        let mut heading = *group;
+        for (name, about) in names.iter().filter_map(|name| Some((name, about_of(&command, name)?))) {
+            let _ = writeln!(text, "{heading:8} {name:8} {about}");
+            heading = "";
         }
     }
     let _ = writeln!(text, "\nExamples:\n{}", examples(find_page("").examples));
@@ -65,8 +66,9 @@ pub(crate) fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-fn about_of(root: &Command, name: &str) -> String {
-    root.find_subcommand(name).map(about).unwrap_or_default()
+/// The first line of a command's description; `None` if this build does not have it.
+fn about_of(root: &Command, name: &str) -> Option<String> {
+    root.find_subcommand(name).map(about)
 }
 
 /// A command's description without its first line.
@@ -80,9 +82,12 @@ fn groups(root: &Command) -> String {
     let header = root.get_styles().get_header();
     let mut text = String::new();
     for (group, names) in GROUPS {
-        let _ = writeln!(text, "{header}{group}:{header:#}");
-        for name in names {
-            let _ = writeln!(text, "  {name:13}{}", about_of(root, name));
+        let known = names.iter().filter_map(|name| Some((name, about_of(root, name)?)));
+        for (index, (name, about)) in known.enumerate() {
+            if index == 0 {
+                let _ = writeln!(text, "{header}{group}:{header:#}");
+            }
+            let _ = writeln!(text, "  {name:13}{about}");
         }
     }
     text

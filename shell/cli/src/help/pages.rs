@@ -20,6 +20,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "",
         &[
+            #[cfg(feature = "full")]
             ("fathom demo", "See bufferbloat on this machine in a minute"),
             ("fathom test server.example.net", "Test the line to a machine with `fathom serve`"),
         ],

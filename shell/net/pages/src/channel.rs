@@ -1,14 +1,13 @@
 //! The data channel of a page: ICE, DTLS and SCTP, without sockets.
-use crate::offer::without_candidates;
+use crate::offer::{Answer, Offer};
 use fathom_browser::{ECHO_BYTES, PROBE_BYTES};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
-use str0m::change::SdpOffer;
 use str0m::channel::ChannelId;
-use str0m::config::{CryptoProvider, DtlsCert};
+use str0m::config::{CryptoProvider, DtlsCert, Fingerprint};
 use str0m::net::{Protocol, Receive};
-use str0m::{Candidate, Event, Input, Output, Rtc, RtcConfig};
+use str0m::{Candidate, Event, IceCreds, Input, Output, Rtc, RtcConfig};
 
 /// Shortest datagram with a message: at least 20 bytes of DTLS 1.3 (RFC 9147, section 4), 28 of
 /// SCTP, and the message.
@@ -67,17 +66,35 @@ impl Channel {
         now: Instant,
     ) -> Result<(Channel, String), String> {
         let local = *reachable.first().ok_or("no address")?;
-        let offer = SdpOffer::from_sdp_string(&without_candidates(offer)).map_err(|e| e.to_string())?;
+        let Offer { section, user, password, hash } = Offer::parse(offer).ok_or("incomplete offer")?;
         let mut rtc = RtcConfig::new()
             .set_crypto_provider(Arc::clone(&identity.provider))
             .set_dtls_cert(identity.certificate.clone())
             .set_ice_lite(true)
             .build(now);
+        let mut candidates = Vec::new();
         for address in reachable {
-            rtc.add_local_candidate(Candidate::host(*address, "udp").map_err(|e| e.to_string())?);
+            let candidate = Candidate::host(*address, "udp").map_err(|e| e.to_string())?;
+            candidates.push(candidate.to_sdp_string());
+            rtc.add_local_candidate(candidate);
         }
-        let answer = rtc.sdp_api().accept_offer(offer).map_err(|e| e.to_string())?;
-        Ok((Channel { rtc, id: None, is_waiting: false, message_bytes: 0, local }, answer.to_sdp_string()))
+        // The page connects: it controls ICE, and is the client of DTLS and SCTP.
+        let mut api = rtc.direct_api();
+        api.set_ice_controlling(false);
+        api.set_remote_ice_credentials(IceCreds { ufrag: user, pass: password });
+        api.set_remote_fingerprint(Fingerprint { hash_func: hash.0, bytes: hash.1 });
+        api.start_dtls(false).map_err(|e| e.to_string())?;
+        api.start_sctp(false);
+        let (own, fingerprint) = (api.local_ice_credentials(), api.local_dtls_fingerprint().to_string());
+        let answer = Answer {
+            section: &section,
+            user: &own.ufrag,
+            password: &own.pass,
+            fingerprint: &fingerprint,
+            candidates: &candidates,
+        };
+        let answer = answer.to_string();
+        Ok((Channel { rtc, id: None, is_waiting: false, message_bytes: 0, local }, answer))
     }
     /// Whether a datagram is of this page.
     pub(crate) fn accepts(&self, bytes: &[u8], from: SocketAddr, now: Instant) -> bool {
