@@ -83,7 +83,7 @@ fn first_reached(
     mut test: impl FnMut(&str) -> Result<Run, Failure>,
 ) -> Result<Run, Failure> {
     let Some((last, others)) = choices.split_last() else {
-        return Err(Failure::input("no server given"));
+        return Err(Failure::input("no server given\n  try: fathom test SERVER"));
     };
     let mut try_one = |Choice { server, origin }: &Choice| {
         if let Some(origin) = origin {

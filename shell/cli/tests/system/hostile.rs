@@ -210,6 +210,35 @@ fn a_test_in_a_directory_that_cannot_be_written() {
 }
 
 /// Starts a command, waits for `words` on its stderr, and sends SIGINT.
+/// Commands with the beginning of what they say, where nothing can be written, and the kernel shows
+/// nothing of itself.
+const BARE: [(&[&str], i32, &str); 10] = [
+    (&["--version"], 0, "fathom "),
+    (&["size", "256p", "10mbit"], 0, "310 ms"),
+    (&["report", "testdata/results/v0.2.0-test.json.gz", "-q"], 1, "BAD   Your upload makes everything wait"),
+    (&["trace", "testdata/trace/kernel/one.pcap.gz", "-q"], 0, "GOOD  "),
+    (&["sim", "seifried-2011", "-q"], 1, "BAD   "),
+    (&["ping", "-c", "2", "-i", "0.1", "127.0.0.1"], 0, "PING 127.0.0.1"),
+    (&["doctor", "-q"], 0, ""),
+    (&["fix", "--status"], 0, "nothing is shaped"),
+    (&["audit"], 3, "fathom audit: /: no network interfaces below sys/class/net"),
+    (&["watch", "--target", "127.0.0.1"], 3, "fathom watch: cannot use "),
+];
+
+#[test]
+fn a_read_only_system_without_proc_and_sys() {
+    let hide = "ip link set lo up && mount -o bind / /mnt && mount -t tmpfs -o ro none /mnt/proc && \
+        mount -t tmpfs -o ro none /mnt/sys && mount -o remount,ro,bind /mnt && exec chroot /mnt \"$@\"";
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    for (args, code, begin) in BARE {
+        let mut command = Command::new("unshare");
+        command.args(["--net", "--mount", "sh", "-c", hide, "sh", "env", "-C", root]);
+        let ran: Ran = command.arg(env!("CARGO_BIN_EXE_fathom")).args(args).output().unwrap().into();
+        let said = if ran.out.is_empty() { &ran.err } else { &ran.out };
+        assert!(ran.code == Some(code) && said.starts_with(begin), "{args:?}: {}", ran.describe());
+    }
+}
+
 fn interrupted(args: &[&str], words: &str) -> Ran {
     use std::io::Read;
     let mut child = fathom(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
