@@ -1,5 +1,6 @@
 //! What this machine can measure: each ability is tried, not guessed.
 use fathom_diagnose::Diagnosis;
+use fathom_os::distribution::{Wanted, install_command};
 use fathom_os::error::without_code;
 use fathom_os::netns::NetNs;
 use fathom_os::raw::FlowSockets;
@@ -289,7 +290,9 @@ fn shaping(namespaces: Result<(), String>, is_privileged: bool) -> Check {
     let names: Vec<String> = kinds.iter().map(ToString::to_string).collect();
     let upload_only = if abilities.redirect.is_ok() { "" } else { "; uploads only, because it has no ifb" };
     let found = format!("{}{upload_only}", names.join(", "));
-    let cake = Some("sudo modprobe sch_cake".to_owned())
+    let kernel = fathom_client::host().kernel;
+    let release = kernel.split_whitespace().last().unwrap_or_default();
+    let cake = Some(install_command(Path::new("/"), Wanted::Cake, release))
         .filter(|_| !matches!(best, ShaperKind::Cake | ShaperKind::CakeMq));
     match (is_privileged, cake, abilities.redirect.is_ok()) {
         (false, ..) => Check {

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod confine;
 pub mod cpu;
 pub mod datagram;
+pub mod distribution;
 pub mod dump;
 pub mod error;
 pub mod ethtool;

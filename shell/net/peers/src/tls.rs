@@ -1,8 +1,10 @@
 //! TLS for connections to a server.
 use fathom_client::{Encrypted, TestError};
+use fathom_os::distribution::{Wanted, install_command};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use std::io::{self, ErrorKind, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Certificate authorities that are trusted.
@@ -38,7 +40,8 @@ pub(crate) struct Tls {
 pub(crate) fn client_config(trust: &Trust) -> Result<Arc<ClientConfig>, TestError> {
     let roots = trust.roots();
     if roots.is_empty() {
-        return Err(TestError::Host("no certificate authorities (install ca-certificates)".to_owned()));
+        let command = install_command(Path::new("/"), Wanted::Certificates, "");
+        return Err(TestError::Host(format!("no certificate authorities ({command})")));
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
