@@ -15,8 +15,8 @@ pub fn enabled_sqm(root: &Path, interface: Option<&str>) -> Result<Vec<SqmQueue>
     Ok(queues)
 }
 
-/// Stops sqm-scripts on the interface of a queue, calls `shape`, and disables the queue in its
-/// configuration. If that fails, sqm-scripts starts again.
+/// Disables a queue in the configuration, stops sqm-scripts on its interface, and calls `shape`. If
+/// that fails, sqm-scripts gets the queue back.
 ///
 /// # Errors
 /// That of `shape`, or if the configuration cannot be written.
@@ -26,11 +26,11 @@ pub fn replace_sqm<T, E: From<AppError>>(
     shape: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
     let device = &queue.shape.device;
+    mark_replaced(root, device, true).map_err(AppError::from)?;
     run(root, "stop", device);
-    let shaped = shape().and_then(|shaped| {
-        mark_replaced(root, device, true).map_err(AppError::from).map(|()| shaped).map_err(E::from)
-    });
+    let shaped = shape();
     if shaped.is_err() {
+        mark_replaced(root, device, false).map_err(AppError::from)?;
         run(root, "start", device);
     }
     shaped

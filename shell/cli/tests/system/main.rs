@@ -19,6 +19,7 @@ mod kernel;
 mod lab;
 mod location;
 mod mail;
+mod old_kernels;
 mod path;
 mod ping;
 mod pipeline;
