@@ -56,7 +56,8 @@ pub(crate) struct FixArgs {
     ///
     /// Reads /etc/config/sqm, stops and disables its queues, and shapes as they do, also whenever
     /// the system starts. With --dry-run, only shows what it would do. --restore-sqm reverses it.
-    #[arg(long, conflicts_with_all = ["mode", "server", "auto", "up", "down", "commit", "boot", "json"])]
+    #[arg(long, conflicts_with_all = ["mode", "server", "auto", "up", "down", "overhead", "mpu", "atm",
+        "commit", "keep_for", "boot", "json"])]
     pub(crate) replace_sqm: bool,
     /// Give the queues back to sqm-scripts
     #[arg(long, conflicts_with = "json")]

@@ -100,7 +100,7 @@ fn works(version: Version, args: &[&str], codes: &[i32], begin: &str) {
     assert!(is_expected, "{version:?}: {args:?}: {}", ran.describe());
 }
 
-fn all_commands_work(version: Version) {
+fn commands_work_on(version: Version) {
     in_new_namespace(|| {
         live_on(version);
         assert_old();
@@ -141,16 +141,16 @@ fn all_commands_work(version: Version) {
 }
 
 #[test]
-fn every_command_works_on_linux_4_14() {
-    all_commands_work((4, 14));
+fn commands_work_on_linux_4_14() {
+    commands_work_on((4, 14));
 }
 
 #[test]
-fn every_command_works_on_linux_4_19() {
-    all_commands_work((4, 19));
+fn commands_work_on_linux_4_19() {
+    commands_work_on((4, 19));
 }
 
 #[test]
-fn every_command_works_on_linux_5_4() {
-    all_commands_work((5, 4));
+fn commands_work_on_linux_5_4() {
+    commands_work_on((5, 4));
 }

@@ -131,10 +131,10 @@ fn matches(glob: &str, name: &str) -> bool {
 /// sqm-scripts deletes the root qdisc at each event of the interface.
 fn sqm_scripts(root: &Path, device: &str) -> Option<ConflictCause> {
     let queues = sqm_queues(root).unwrap_or_default();
-    let is_ours = |queue: &&SqmQueue| queue.is_enabled && queue.shape.device == device;
+    let is_ours = |queue: &SqmQueue| queue.is_enabled && queue.shape.device == device;
     let is_running = root.join(format!("var/run/sqm/{device}.state")).exists()
         || root.join(format!("run/sqm/{device}.state")).exists();
-    (is_running || queues.iter().any(|queue| is_ours(&queue))).then_some(ConflictCause::SqmScripts)
+    (is_running || queues.iter().any(is_ours)).then_some(ConflictCause::SqmScripts)
 }
 
 /// Conflicts that the counters show between two looks.

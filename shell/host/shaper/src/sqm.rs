@@ -52,6 +52,7 @@ pub fn mark_replaced(root: &Path, device: &str, is_replaced: bool) -> Result<(),
         // A power failure leaves the old file or the new one.
         let new = path.with_extension("new");
         fs::write(&new, lines.join("\n") + "\n")?;
+        fs::set_permissions(&new, fs::metadata(&path)?.permissions())?;
         fs::rename(&new, &path)
     };
     write().map_err(ApplyError::system(path.display().to_string()))
