@@ -5,13 +5,14 @@ use fathom_shaper::{SqmQueue, mark_replaced, sqm_queues};
 use std::path::Path;
 use std::process::Command;
 
-/// The enabled queues, of one interface or of all.
+/// The enabled queues, of one interface or of all. Those without rates shape nothing.
 ///
 /// # Errors
 /// If the configuration cannot be read.
 pub fn enabled_sqm(root: &Path, interface: Option<&str>) -> Result<Vec<SqmQueue>, AppError> {
     let mut queues = sqm_queues(root)?;
-    queues.retain(|queue| queue.is_enabled && interface.is_none_or(|name| queue.shape.device == name));
+    queues.retain(|queue| queue.is_enabled && (queue.shape.up.is_some() || queue.shape.down.is_some()));
+    queues.retain(|queue| interface.is_none_or(|name| queue.shape.device == name));
     Ok(queues)
 }
 
