@@ -1,5 +1,5 @@
 # `make demo` shows bufferbloat on this machine. `make check` runs the fast tests, `make test` all.
-.PHONY: demo check test lint docs engine site golden page bench release packages package install setup
+.PHONY: demo check test lint docs engine windows site golden page bench release packages package install setup
 
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -21,8 +21,16 @@ check:
 
 # Everything, as root. Without backtraces, so that the message of a failed test is near the end of
 # the output.
-test: setup lint docs engine
+test: setup lint docs engine windows
 	RUST_BACKTRACE=0 cargo test --workspace --features fathom-cli/engine --locked --no-fail-fast
+
+# The program for Windows, as `make test` runs it with wine.
+WINDOWS = x86_64-pc-windows-gnu
+windows:
+	cargo clippy $(SET) desktop --locked --target $(WINDOWS) -- -D warnings
+	cargo build $(SET) desktop --locked --target $(WINDOWS) --profile demo
+	x86_64-w64-mingw32-gcc -O -shared -o target/$(WINDOWS)/demo/bcryptprimitives.dll \
+		packaging/wine/bcryptprimitives.c -ladvapi32
 
 # `fathom trace` and `fathom sim` for browsers, which the page of `fathom serve` has inside.
 engine:
@@ -39,6 +47,7 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy $(DEMO) --locked -- -D warnings
 	cargo clippy $(SET) client --locked -- -D warnings
+	cargo clippy $(SET) desktop --locked -- -D warnings
 	cargo clippy $(SET) router --locked -- -D warnings
 	ui/verify
 

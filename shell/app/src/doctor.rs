@@ -1,11 +1,12 @@
 //! What this machine can measure: each ability is tried, not guessed.
 use fathom_diagnose::Diagnosis;
 use fathom_os::distribution::{Wanted, install_command};
+use fathom_os::echo::{ALLOW_ECHO, EchoSocketError, echo_socket};
 use fathom_os::error::without_code;
 use fathom_os::netns::NetNs;
 use fathom_os::raw::FlowSockets;
 use fathom_os::ring::Ring;
-use fathom_os::socket::{ALLOW_ECHO, EchoSocketError, congestion_controls, echo_socket};
+use fathom_os::socket::congestion_controls;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_os::tun::Tun;
 use fathom_os::{ethtool, files, link, userns};

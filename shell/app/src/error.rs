@@ -4,6 +4,7 @@ mod command;
 
 use crate::output;
 use fathom_client::TestError;
+#[cfg(feature = "lab")]
 use fathom_lab::LabError;
 use fathom_scenario::{BUILTIN_NAMES, ScenarioError};
 use fathom_server::ServerError;
@@ -14,6 +15,10 @@ use std::{fmt, io};
 
 #[cfg(any(feature = "host", feature = "analysis"))]
 pub use command::CommandError;
+
+/// Without emulated lines there are no such errors.
+#[cfg(not(feature = "lab"))]
+type LabError = core::convert::Infallible;
 
 /// How a use case ended. The numbers are the exit codes of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

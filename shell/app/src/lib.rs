@@ -15,11 +15,13 @@ pub mod buffer;
 mod cancel;
 #[cfg(feature = "analysis")]
 pub mod counterfactual;
+#[cfg(any(feature = "lab", feature = "analysis"))]
 pub mod demo;
-#[cfg(feature = "measure")]
+#[cfg(all(feature = "measure", target_os = "linux"))]
 pub mod doctor;
 #[cfg(feature = "full")]
 pub mod dut;
+#[cfg(feature = "lab")]
 pub mod emulated;
 mod error;
 #[cfg(feature = "host")]
@@ -40,7 +42,7 @@ pub mod ping;
 mod progress;
 pub mod results;
 pub mod scenario;
-#[cfg(feature = "full")]
+#[cfg(feature = "serve")]
 pub mod serve;
 #[cfg(feature = "analysis")]
 pub mod sim;

@@ -3,7 +3,7 @@ use crate::{AppError, CancelToken};
 use fathom_discovery::announce;
 use fathom_os::confine::drop_rights;
 use fathom_os::files::raise_limit;
-pub use fathom_os::process::host_name;
+pub use fathom_os::names::own_name;
 use fathom_pages::{Judge, Judged, TestId};
 use fathom_run::Run;
 pub use fathom_server::{
@@ -142,7 +142,7 @@ pub fn run(
     progress(Progress::Ready(&server));
     // Withdrawn when it is dropped.
     let _announcement = is_announced
-        .then(|| announce(&host_name(), &addresses, server.local_port(), requires_token))
+        .then(|| announce(&own_name(), &addresses, server.local_port(), requires_token))
         .transpose()
         .unwrap_or_else(|error| {
             progress(Progress::NotAnnounced(error));

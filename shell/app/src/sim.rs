@@ -1,7 +1,11 @@
 //! Runs a scenario in virtual time or in the lab.
+#[cfg(feature = "lab")]
 use crate::emulated::{EmulatedTest, Load, measure};
+#[cfg(feature = "lab")]
 use crate::scenario::rates;
-use crate::{AppError, CancelToken, MeasureEvent, VERSION};
+#[cfg(feature = "lab")]
+use crate::{AppError, MeasureEvent};
+use crate::{CancelToken, VERSION};
 use fathom_os::clock::wall_now;
 use fathom_run::Run;
 use fathom_scenario::Plan;
@@ -29,6 +33,7 @@ pub fn simulate(plan: &Plan, seed: u64, cancel: &CancelToken) -> Simulated {
     Simulated { run, digest: outcome.digest, packets: outcome.packets }
 }
 
+#[cfg(feature = "lab")]
 /// Runs the load of a scenario over its line with real kernel TCP.
 ///
 /// # Errors

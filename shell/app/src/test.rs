@@ -5,6 +5,10 @@ pub mod lines;
 #[cfg(feature = "peers")]
 mod nearby;
 mod server;
+#[cfg(target_os = "linux")]
+mod wifi;
+#[cfg(not(target_os = "linux"))]
+#[path = "test/no_wifi.rs"]
 mod wifi;
 
 use crate::{AppError, CancelToken, MeasureEvent};

@@ -1,8 +1,21 @@
 //! Errors while opening and reading captures.
 use fathom_capture::{CaptureError, CutRecord};
 use fathom_os::error::without_code;
-use fathom_os::ring::RingError;
+#[cfg(target_os = "linux")]
+pub use fathom_os::ring::RingError as InterfaceError;
 use std::{fmt, io};
+
+/// Why no packets can be captured on an interface: this system is not Linux.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug)]
+pub struct InterfaceError;
+
+#[cfg(not(target_os = "linux"))]
+impl fmt::Display for InterfaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "captures on an interface need Linux")
+    }
+}
 
 /// Why a source cannot be read. Each variant names the source.
 #[derive(Debug)]
@@ -32,7 +45,7 @@ pub enum SourceError {
         kind: &'static str,
     },
     /// No packets can be captured on this interface.
-    Interface(RingError),
+    Interface(InterfaceError),
     /// It has another format.
     NotACapture {
         /// Name of the source.

@@ -5,11 +5,12 @@ mod ahead;
 mod error;
 mod input;
 mod input_end;
+#[cfg_attr(not(target_os = "linux"), path = "no_live.rs")]
 mod live;
 mod packing;
 mod source;
 
-pub use error::{ReadFault, SourceError};
+pub use error::{InterfaceError, ReadFault, SourceError};
 pub use input::FrameSource;
 pub use input_end::InputEnd;
 pub use live::Live;

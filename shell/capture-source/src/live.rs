@@ -1,12 +1,12 @@
 //! Captures frames on an interface.
 use crate::{InputEnd, ReadFault, SourceError};
 use fathom_capture::{Contents, Frame, LinkType, Statistics};
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{PollFd, wait};
 use fathom_os::ring::{Framing, Passage, Ring};
 use fathom_units::Duration;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
 
 /// Smallest snap length: Ethernet, two VLAN tags, IPv6 and the longest TCP header take 122 bytes.
 /// Tunnels need more.

@@ -2,9 +2,9 @@
 use crate::ahead;
 use crate::packing::Source;
 use crate::{SourceError, packing};
+use fathom_os::files::read_at;
 use std::fs::File;
 use std::io::{self, Cursor, IsTerminal, Read};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ impl Stored {
 impl Read for Stored {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let wanted = into.len().min(self.end.saturating_sub(self.at) as usize);
-        let read = self.file.read_at(&mut into[..wanted], self.at)?;
+        let read = read_at(&self.file, &mut into[..wanted], self.at)?;
         self.at += read as u64;
         Ok(read)
     }

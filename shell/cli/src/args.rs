@@ -7,8 +7,11 @@ mod alerts;
 #[cfg(feature = "router")]
 mod audit;
 mod buffer;
+#[cfg(feature = "serve")]
+mod demo;
 #[cfg(feature = "full")]
 mod diagnose;
+#[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(feature = "full")]
 mod dut;
@@ -41,8 +44,11 @@ pub(crate) use audit::AuditArgs;
 pub(crate) use buffer::BufferArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+#[cfg(feature = "serve")]
+pub(crate) use demo::DemoArgs;
 #[cfg(feature = "full")]
 pub(crate) use diagnose::WatchDiagnoseArgs;
+#[cfg(target_os = "linux")]
 pub(crate) use doctor::DoctorArgs;
 #[cfg(feature = "full")]
 pub(crate) use dut::DutArgs;
@@ -54,7 +60,7 @@ use fathom_units::{Direction, Duration, UnitError};
 #[cfg(feature = "router")]
 pub(crate) use fix::FixArgs;
 #[cfg(feature = "full")]
-pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
+pub(crate) use lab::{CaptureArgs, LabArgs};
 pub(crate) use path::PathArgs;
 pub(crate) use ping::PingArgs;
 #[cfg(feature = "client")]
@@ -66,7 +72,7 @@ pub(crate) use sim::{ChangeArgs, GalleryArgs, SimAction, SimArgs};
 #[cfg(feature = "client")]
 pub(crate) use size::SizeArgs;
 use std::path::PathBuf;
-#[cfg(feature = "full")]
+#[cfg(feature = "serve")]
 pub(crate) use test::{OtherProtocol, ServeArgs};
 pub(crate) use test::{PhaseName, TestArgs};
 pub(crate) use token::TokenArgs;
@@ -162,9 +168,9 @@ impl ConnectionArgs {
 pub(crate) enum Command {
     Test(TestArgs),
     Ping(PingArgs),
-    #[cfg(feature = "full")]
+    #[cfg(feature = "serve")]
     Serve(ServeArgs),
-    #[cfg(feature = "full")]
+    #[cfg(feature = "serve")]
     Demo(DemoArgs),
     #[cfg(feature = "client")]
     Report(ReportArgs),
@@ -188,6 +194,7 @@ pub(crate) enum Command {
     Size(SizeArgs),
     #[cfg(feature = "full")]
     Watch(WatchArgs),
+    #[cfg(target_os = "linux")]
     Doctor(DoctorArgs),
     Help(HelpArgs),
     #[cfg(feature = "client")]
@@ -200,11 +207,11 @@ impl Command {
     /// The name of the command, for messages.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
-            #[cfg(feature = "full")]
+            #[cfg(feature = "serve")]
             Command::Demo(_) => "demo",
             Command::Test(_) => "test",
             Command::Ping(_) => "ping",
-            #[cfg(feature = "full")]
+            #[cfg(feature = "serve")]
             Command::Serve(_) => "serve",
             #[cfg(feature = "full")]
             Command::Lab(_) => "lab",
@@ -228,6 +235,7 @@ impl Command {
             Command::Report(_) => "report",
             #[cfg(feature = "client")]
             Command::Compare(_) => "compare",
+            #[cfg(target_os = "linux")]
             Command::Doctor(_) => "doctor",
             Command::Help(_) => "help",
             #[cfg(feature = "client")]

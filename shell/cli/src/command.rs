@@ -4,8 +4,9 @@ pub(crate) mod audit;
 pub(crate) mod buffer;
 #[cfg(feature = "client")]
 pub(crate) mod counterfactual;
-#[cfg(feature = "full")]
+#[cfg(feature = "serve")]
 pub(crate) mod demo;
+#[cfg(target_os = "linux")]
 pub(crate) mod doctor;
 #[cfg(feature = "full")]
 pub(crate) mod dut;
@@ -20,7 +21,7 @@ pub(crate) mod path;
 pub(crate) mod ping;
 #[cfg(feature = "client")]
 pub(crate) mod report;
-#[cfg(feature = "full")]
+#[cfg(feature = "serve")]
 pub(crate) mod serve;
 #[cfg(feature = "client")]
 pub(crate) mod sim;

@@ -1,12 +1,14 @@
 //! The program `fathom`: parses flags and calls a use case. The only crate that prints.
 #![cfg_attr(
-    not(feature = "full"),
+    not(feature = "client"),
     expect(dead_code, reason = "what the commands that are left out share with the others")
 )]
 mod args;
-#[cfg(feature = "full")]
+#[cfg(feature = "serve")]
 mod code;
 mod command;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod failure;
 mod help;
 mod live;
@@ -24,10 +26,17 @@ use std::process::ExitCode;
 use terminal::{printable, warn};
 
 fn main() -> ExitCode {
+    #[cfg(windows)]
+    fathom_os::console::enable_sequences();
     let words = match words() {
         Ok(words) => words,
         Err(exit) => return exit,
     };
+    #[cfg(not(target_os = "linux"))]
+    if let Some(refusal) = elsewhere::refusal(&words) {
+        warn(&refusal);
+        return ExitCode::from(Exit::Environment as u8);
+    }
     let cli = match parse(words) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
@@ -89,9 +98,9 @@ fn run(cli: Cli) -> Outcome {
     match cli.command {
         Command::Test(args) => command::test::run(&args, console),
         Command::Ping(args) => command::ping::run(&args, console),
-        #[cfg(feature = "full")]
+        #[cfg(feature = "serve")]
         Command::Serve(args) => command::serve::run(&args, console),
-        #[cfg(feature = "full")]
+        #[cfg(feature = "serve")]
         Command::Demo(args) => command::demo::run(&args, console),
         #[cfg(feature = "client")]
         Command::Report(args) => command::report::run(&args, console),
@@ -115,6 +124,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Size(args) => command::size::run(&args, console),
         #[cfg(feature = "full")]
         Command::Watch(args) => command::watch::run(&args, console),
+        #[cfg(target_os = "linux")]
         Command::Doctor(args) => command::doctor::run(&args, console),
         Command::Help(args) => command::man::help(&args),
         #[cfg(feature = "client")]

@@ -2,17 +2,27 @@
 //! second ends it at once.
 use crate::failure::Failure;
 use fathom_app::CancelToken;
+#[cfg(feature = "full")]
 use fathom_os::process::ForwardedSignal;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+#[cfg(unix)]
+use signal_hook::consts::SIGHUP;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+#[cfg(feature = "full")]
 use std::sync::atomic::Ordering::Relaxed;
+
+/// Signals that end a command. Windows has no hangup.
+#[cfg(unix)]
+const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+#[cfg(windows)]
+const ENDING: [i32; 2] = [SIGINT, SIGTERM];
 
 /// A flag that the first Ctrl-C, SIGTERM or SIGHUP sets.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in ENDING {
         // The order matters: the shutdown checks the flag before this signal sets it.
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
@@ -21,6 +31,7 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
+#[cfg(feature = "full")]
 /// Returns each SIGTERM, SIGINT and SIGHUP that arrives, for a program that is to have them.
 /// Several between two calls count as one.
 pub(crate) fn forwarded() -> Result<impl Fn() -> Option<ForwardedSignal>, Failure> {
@@ -44,6 +55,7 @@ pub(crate) fn cancel_token() -> Result<CancelToken, Failure> {
     stop_flag().map(CancelToken::from)
 }
 
+#[cfg(feature = "full")]
 /// Flags that signals set for a watch.
 pub(crate) struct WatchSignals {
     /// Set by Ctrl-C or SIGTERM. A second one ends the program at once.
@@ -52,6 +64,7 @@ pub(crate) struct WatchSignals {
     pub(crate) reload: Arc<AtomicBool>,
 }
 
+#[cfg(feature = "full")]
 /// Flags like [`stop_flag`], but SIGHUP reloads the configuration.
 pub(crate) fn watch_signals() -> Result<WatchSignals, Failure> {
     let signals = WatchSignals { stop: Arc::default(), reload: Arc::default() };

@@ -31,7 +31,7 @@ impl Console {
             warn(text);
         }
     }
-    #[cfg(feature = "full")]
+    #[cfg(feature = "serve")]
     /// Shows the QR code of an address on stderr, if it is a terminal that can.
     pub(crate) fn show_code(self, address: &str) {
         let form = style(self.color, io::stderr().is_terminal());

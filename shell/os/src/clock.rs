@@ -1,8 +1,10 @@
 //! The monotonic clock of a run, and the wall clock.
+use crate::system_clock::monotonic_ns;
+pub use crate::system_clock::{boot_now, utc_offset_s, wall_now};
 use fathom_units::{Time, WallTime};
-use libc::{CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, clockid_t};
 
-/// CLOCK_MONOTONIC, counted from the creation of this value. Copies share the same origin.
+/// The monotonic clock of the system, counted from the creation of this value. Copies share the
+/// same origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
     origin_ns: u64,
@@ -12,12 +14,12 @@ impl Clock {
     /// A clock that reads zero now.
     #[must_use]
     pub fn start() -> Self {
-        Clock { origin_ns: read(CLOCK_MONOTONIC) }
+        Clock { origin_ns: monotonic_ns() }
     }
     /// Time since the clock's creation.
     #[must_use]
     pub fn now(self) -> Time {
-        self.time_of_monotonic(read(CLOCK_MONOTONIC))
+        self.time_of_monotonic(monotonic_ns())
     }
     /// Converts a reading of CLOCK_MONOTONIC in nanoseconds; [`Time::ZERO`] if it is before the
     /// creation.
@@ -27,40 +29,20 @@ impl Clock {
     }
 }
 
-/// CLOCK_BOOTTIME now: never set, and not stopped while the host sleeps.
+/// Wall and monotonic time of the same moment: of three pairs of readings, the fastest.
 #[must_use]
-pub fn boot_now() -> Time {
-    Time::from_nanos(read(CLOCK_BOOTTIME))
-}
-
-/// CLOCK_REALTIME now.
-#[must_use]
-pub fn wall_now() -> WallTime {
-    WallTime(read(CLOCK_REALTIME))
-}
-
-/// UTC offset of this host's local time at `at`, in seconds, positive east. Uses `TZ` or
-/// /etc/localtime, including daylight saving time.
-#[must_use]
-pub fn utc_offset_s(at: WallTime) -> i64 {
-    let Ok(seconds) = (at.0 / 1_000_000_000).try_into() else { return 0 };
-    // SAFETY: an all-zero `tm` is valid: its only pointer may be null.
-    let mut local: libc::tm = unsafe { core::mem::zeroed() };
-    // SAFETY: both pointers are valid for the call, and nothing else accesses the values.
-    let done = unsafe { libc::localtime_r(&raw const seconds, &raw mut local) };
-    #[allow(clippy::useless_conversion, reason = "it has 32 bits on other machines")]
-    let offset_s = i64::from(local.tm_gmtoff);
-    if done.is_null() { 0 } else { offset_s }
-}
-
-/// A clock, in nanoseconds. Not by rustix: its time has no padding, which big-endian processors of
-/// 32 bits have in front of the nanoseconds.
-pub(crate) fn read(clock: clockid_t) -> u64 {
-    // SAFETY: an all-zero `timespec` is valid: it has integers alone.
-    let mut now: libc::timespec = unsafe { core::mem::zeroed() };
-    // SAFETY: the pointer is valid for the call. It does not fail: every kernel has these clocks.
-    unsafe { libc::clock_gettime(clock, &raw mut now) };
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+pub fn both_clocks(clock: Clock) -> (WallTime, Time) {
+    let pair = || {
+        let before = clock.now();
+        let wall = wall_now();
+        let after = clock.now();
+        (after - before, wall, after)
+    };
+    let best = (0..2).fold(pair(), |best, _| {
+        let next = pair();
+        if next.0 < best.0 { next } else { best }
+    });
+    (best.1, best.2)
 }
 
 #[cfg(test)]
@@ -74,5 +56,14 @@ mod tests {
         assert!(first <= second);
         assert!(first.as_secs_f64() < 5.0, "reads {first} just after its creation");
         assert_eq!(clock.time_of_monotonic(0), Time::ZERO);
+    }
+
+    #[test]
+    fn both_clocks_agree_with_themselves() {
+        let clock = Clock::start();
+        let gap = |(wall, now): (WallTime, Time)| wall.0 - now.as_nanos();
+        let gaps: Vec<u64> = (0..100).map(|_| gap(both_clocks(clock))).collect();
+        let (low, high) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
+        assert!(high - low < 1_000_000, "clocks differ by {low} to {high} ns");
     }
 }

@@ -5,13 +5,15 @@ use std::io;
 #[must_use]
 pub fn without_code(error: &io::Error) -> String {
     let text = error.to_string();
-    text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words).to_owned()
+    // Those of Windows end with a full stop.
+    text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words.trim_end_matches('.')).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn words_have_no_number() {
         assert_eq!(without_code(&io::Error::from_raw_os_error(libc::EACCES)), "Permission denied");

@@ -82,7 +82,8 @@ impl ProbeBudget {
     /// their share of the capacity in each direction. An unknown rate imposes no limit.
     pub fn interval(&self, up: Option<Rate>, down: Option<Rate>) -> Duration {
         let needed = |rate: Option<Rate>, bytes: Bytes| {
-            let share = rate.map(|r| r.as_bits_per_second() * self.per_mille / 1000).filter(|r| *r > 0);
+            let share =
+                rate.map(|r| r.as_bits_per_second().saturating_mul(self.per_mille) / 1000).filter(|r| *r > 0);
             let one = Duration::from_nanos(1); // serialization_time rounds down
             share.map_or(Duration::ZERO, |r| Rate::from_bits_per_second(r).serialization_time(bytes) + one)
         };
@@ -93,6 +94,14 @@ impl ProbeBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_highest_rate_there_is_imposes_no_limit() {
+        let requested = Duration::from_millis(50);
+        let budget = ProbeBudget::new(&ProbeKind::ALL[..4], requested);
+        let most = Some(Rate::from_bits_per_second(u64::MAX));
+        assert_eq!(budget.interval(most, most), requested);
+    }
 
     #[test]
     fn all_probes_together_take_at_most_a_twentieth_of_either_direction() {

@@ -52,13 +52,13 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&
     let can_shape = diagnosis.advice.iter().any(|remedy| matches!(remedy, Remedy::Shape { .. }));
     let mut all = Vec::new();
     if can_shape {
-        all.extend(shape(diagnosis, is_emulated, again));
+        all.extend(shape(diagnosis, (is_emulated, has_fix(run)), again));
     }
     all.extend(diagnosis.advice.iter().filter_map(|remedy| match remedy {
         Remedy::DoNotShape { direction, cause } => Some(action(&shaper_limit(*direction, cause), None)),
         _ => None,
     }));
-    let follow = follow(diagnosis).filter(|_| !is_emulated);
+    let follow = follow(diagnosis).filter(|_| !is_emulated && has_fix(run));
     all.extend(follow.map(|command| action("Let the shaper follow the rate:", Some(command))));
     if is_emulated {
         let managed = origin.command.map(|command| format!("{command} --queue fq_codel"));
@@ -73,8 +73,13 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&
     all
 }
 
+/// Whether the host has `fathom fix`, which needs Linux.
+fn has_fix(run: &Run) -> bool {
+    !["Windows", "Darwin"].iter().any(|system| run.host.kernel.starts_with(system))
+}
+
 /// The shaper on the router, and on this computer.
-fn shape(diagnosis: &Diagnosis, is_emulated: bool, again: Option<&str>) -> Vec<Action> {
+fn shape(diagnosis: &Diagnosis, (is_emulated, has_fix): (bool, bool), again: Option<&str>) -> Vec<Action> {
     let place = if is_emulated { "On the router of such a line" } else { "On the router" };
     let rates = match shaper_rates(diagnosis).as_str() {
         "" => String::new(),
@@ -84,7 +89,7 @@ fn shape(diagnosis: &Diagnosis, is_emulated: bool, again: Option<&str>) -> Vec<A
     let rtt = round_trip_ms(diagnosis).map(|ms| format!(", rtt {ms}ms")).unwrap_or_default();
     let text = format!("{place}, turn on SQM (fq_codel or CAKE){rates}{rtt}.{then}");
     let test = again.filter(|_| !is_emulated).map(ToString::to_string);
-    let here = fix(diagnosis).filter(|_| !is_emulated);
+    let here = fix(diagnosis).filter(|_| !is_emulated && has_fix);
     let mut all = Vec::from([Action { text, command: test }]);
     all.extend(here.map(|command| action("On this computer, for now:", Some(command))));
     all

@@ -1,7 +1,7 @@
 //! Observes the Wi-Fi of this host during a test, where it leads to the server.
 use fathom_audit_facts::{AccessPoint, WifiReader};
 use fathom_os::clock::Clock;
-use fathom_os::netlink::Netlink;
+use fathom_os::next_hop::next_hop;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 use std::net::IpAddr;
@@ -21,7 +21,7 @@ pub(crate) struct WifiObserver {
 impl WifiObserver {
     /// `None` if the interface to `server` is none of Wi-Fi.
     pub(crate) fn start(server: IpAddr, clock: Clock) -> Option<Self> {
-        let (_, interface) = Netlink::open().ok()?.route_to(server).ok()?;
+        let (_, interface) = next_hop(server).ok()?;
         let reader = WifiReader::open(interface).ok().filter(|reader| reader.read().is_some())?;
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {

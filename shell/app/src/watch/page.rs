@@ -2,7 +2,7 @@
 use super::results_dir::ResultsDir;
 use super::{Events, WatchEvent};
 use crate::AppError;
-use fathom_os::process::host_name;
+use fathom_os::names::own_name;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_engine::LiveState;
 use fathom_watch_plan::{OwnState, Plan, TargetNow};
@@ -74,7 +74,7 @@ fn certificate(listen: SocketAddr, plan: &Plan, store: &Path) -> Option<Certific
     let own = || {
         let address = Some(listen.ip()).filter(|ip| !ip.is_unspecified()).map(|ip| ip.to_string());
         let hosts = plan.hosts.iter().map(|host| host.trim_matches(['[', ']']).to_owned());
-        let names = [host_name(), "localhost".into()].into_iter().chain(hosts).chain(address);
+        let names = [own_name(), "localhost".into()].into_iter().chain(hosts).chain(address);
         Certificate::SelfSigned { folder: store.to_owned(), names: names.collect() }
     };
     let given = plan

@@ -31,6 +31,7 @@ pub(crate) struct SimArgs {
     /// Random seed
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
+    #[cfg(feature = "lab")]
     /// Run it in the lab too, and compare
     ///
     /// The lab runs the scenario with real kernel TCP in real time.

@@ -16,6 +16,7 @@ pub(crate) fn run(args: &DemoArgs, console: Console) -> Outcome {
     if !args.no_save {
         make_directory(&args.output_dir)?;
     }
+    #[cfg(feature = "lab")]
     fathom_os::userns::become_root().map_err(Failure::environment)?;
     let cancel = signal::cancel_token()?;
     let queue: Spec =

@@ -63,7 +63,7 @@ fn config(args: &ServeArgs) -> Result<Config, Failure> {
         web: Some(WebConfig {
             port: port_of(OtherProtocol::Web, args.web_port),
             certificate: args.certificate.clone().zip(args.key.clone()),
-            names: vec![serve::host_name()],
+            names: vec![serve::own_name()],
             proxies: args.trust_proxy.iter().map(IpAddr::to_canonical).collect(),
         }),
         token: args.token.read()?,

@@ -5,13 +5,17 @@ use crate::command::sweep;
 use crate::command::{counterfactual, gallery};
 use crate::failure::{Failure, Outcome};
 use crate::help;
+#[cfg(feature = "lab")]
 use crate::live::follow;
 use crate::terminal::{self, Console};
 use crate::{result, signal};
+#[cfg(feature = "lab")]
 use fathom_app::emulated::{EmulatedTest, Load, measure};
 use fathom_app::gallery::rows;
 use fathom_app::output::check_names;
-use fathom_app::scenario::{load, rates};
+use fathom_app::scenario::load;
+#[cfg(feature = "lab")]
+use fathom_app::scenario::rates;
 use fathom_app::sim::{Simulated, simulate};
 use fathom_os::clock::Clock;
 use fathom_report::Detail;
@@ -33,6 +37,7 @@ pub(crate) fn run(args: &SimArgs, console: Console) -> Outcome {
     let name = args.scenario.as_deref().unwrap_or_default();
     help::refuse_misspelt("sim", name)?;
     let plan = load(name, &args.change.changes())?;
+    #[cfg(feature = "lab")]
     if args.vs_lab {
         return compare_with_lab(args, &plan, console);
     }
@@ -49,6 +54,7 @@ pub(crate) fn run(args: &SimArgs, console: Console) -> Outcome {
     Ok(exit)
 }
 
+#[cfg(feature = "lab")]
 /// Shows the scenario in virtual time and with real kernel TCP side by side.
 fn compare_with_lab(args: &SimArgs, plan: &Plan, console: Console) -> Outcome {
     let load = Load::of(plan, args.seed)?;

@@ -20,7 +20,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "",
         &[
-            #[cfg(feature = "full")]
+            #[cfg(feature = "serve")]
             ("fathom demo", "See bufferbloat on this machine in a minute"),
             ("fathom test server.example.net", "Test the line to a machine with `fathom serve`"),
         ],
@@ -57,7 +57,7 @@ pub(crate) const PAGES: &[Page] = &[
 
 Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors.",
     },
-    #[cfg(feature = "full")]
+    #[cfg(feature = "serve")]
     page(
         "serve",
         &[
@@ -66,7 +66,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom serve --listen 192.0.2.1 --port 4000", "Listen on one address"),
         ],
     ),
-    #[cfg(feature = "full")]
+    #[cfg(feature = "serve")]
     page(
         "demo",
         &[
@@ -280,6 +280,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom watch import smokeping config --rrd DIR -o watch.toml", "And the history"),
         ],
     ),
+    #[cfg(target_os = "linux")]
     page(
         "doctor",
         &[

@@ -34,4 +34,5 @@ mod watch;
 mod watch_doors;
 mod watch_past;
 mod watch_upkeep;
+mod windows;
 mod workloads;

@@ -11,7 +11,6 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -148,7 +147,7 @@ fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    let mut file = fathom_os::files::create_new(path, mode)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

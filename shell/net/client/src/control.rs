@@ -2,6 +2,7 @@
 use crate::resolve::{LOOK_EVERY, Limits};
 use crate::{TestConfig, TestError};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{Nonce, Token};
 use fathom_probe::session::{Credentials, Hello, Session, SessionError, SessionEvent, SessionOutput};
@@ -10,7 +11,6 @@ use socket2::Socket;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -3,21 +3,22 @@ use crate::flows::Seen;
 use crate::resolve::{LOOK_EVERY, Limits, resolve_server};
 use crate::{Family, TestConfig, TestError};
 use fathom_burst::{BurstPlan, PAYLOAD_BYTES};
-use fathom_os::clock::Clock;
+use fathom_os::clock::{Clock, both_clocks};
+use fathom_os::echo::{EchoSocket, EchoSocketError, echo_socket};
 use fathom_os::error::without_code;
+use fathom_os::fd::{AsFd, BorrowedFd};
 use fathom_os::pace::Pacer;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::{EchoSocketError, echo_socket, queue_errors, set_class};
+use fathom_os::socket::{queue_errors, set_class};
 use fathom_os::socket::{set_receive_buffer, set_send_buffer};
-use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
+use fathom_os::timestamp::{Batch, STAMPS_ARRIVALS, Stamping, enable};
 use fathom_probe::protocol::{AFTER_BURST, BurstSender, MOST_BURST_PAYLOAD_BYTES};
 use fathom_probe::{ECHO_HEADER_BYTES, EchoCodec, EchoPayload, IcmpVersion, Probe, StampConverter};
 use fathom_run::Burst;
 use fathom_units::{Direction, Duration, Time, WallTime};
-use socket2::{SockAddr, Socket};
+use socket2::{SockAddr, SockRef, Socket};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
@@ -36,6 +37,9 @@ const REPLY_WAIT: Duration = Duration::from_secs(5);
 const REQUEST_EVERY: Duration = Duration::from_millis(500);
 /// Silence after which no more replies are expected where the budget allows no more requests.
 const LAST_WAIT: Duration = Duration::from_secs(1);
+/// A host that needs more time between two requests is too slow: of full packets, this is
+/// 57 Mbit/s.
+const SLOW: Duration = Duration::from_micros(200);
 /// The longest header of IPv4 before a reply, on a raw socket.
 const IP_HEADER_BYTES: usize = 60;
 
@@ -77,27 +81,17 @@ impl EchoHost {
         TestError::Server { server: self.name.clone(), problem }
     }
     /// Opens a socket for requests. One per burst: replies to the last burst are for another one.
-    fn open(&self) -> Result<Socket, TestError> {
+    fn open(&self) -> Result<Requested, TestError> {
         let socket = match self.protocol {
-            Protocol::Icmp => echo_socket(self.address.is_ipv6()).map(|opened| opened.socket),
-            Protocol::Udp => crate::udp_socket(self.address).map(Into::into).map_err(EchoSocketError::Io),
+            Protocol::Icmp => echo_socket(self.address.is_ipv6()).map(Requested::Icmp),
+            Protocol::Udp => crate::udp_socket(self.address).map(Requested::Udp).map_err(EchoSocketError::Io),
         };
         let socket = socket.map_err(|error| match error {
             EchoSocketError::NotPermitted => TestError::Host(error.to_string()),
             EchoSocketError::Io(error) => self.refusal(&error),
         })?;
-        let ready = || {
-            // Connected, so that only packets from this address arrive.
-            socket.connect(&self.address.into())?;
-            set_class(&socket, self.address.is_ipv6(), self.class)?;
-            // A full queue of this host makes the sender wait.
-            socket.set_nonblocking(false)?;
-            enable(socket.as_fd(), Stamping::Arrivals)
-        };
-        ready().map_err(|error| self.refusal(&error))?;
-        // Smaller ones lose replies only while this thread does not run.
-        drop(set_receive_buffer(&socket, BUFFER_BYTES));
-        drop(set_send_buffer(&socket, BUFFER_BYTES));
+        // Connected, so that only packets from this address arrive.
+        socket.prepare(self.address, self.class).map_err(|error| self.refusal(&error))?;
         Ok(socket)
     }
     /// What an error of a socket says about the host.
@@ -115,7 +109,7 @@ impl EchoHost {
     /// Waits for a reply to requests of this size.
     fn check(&self, payload_bytes: u32, limits: &Limits<'_>) -> Result<(), TestError> {
         let socket = self.open()?;
-        queue_errors(&socket, self.address.is_ipv6()).map_err(|error| self.refusal(&error))?;
+        socket.queue_errors(self.address.is_ipv6()).map_err(|error| self.refusal(&error))?;
         let mut requests = Requests::new(self, payload_bytes)?;
         let mut batch = Batch::new(1, IP_HEADER_BYTES + requests.message.len());
         let wait = REPLY_WAIT.min(limits.patience);
@@ -129,7 +123,7 @@ impl EchoHost {
                 sent += 1;
             }
             let found = poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(LOOK_EVERY));
-            match found.and_then(|_| batch.receive(socket.as_fd())) {
+            match found.and_then(|_| socket.receive(&mut batch)) {
                 Ok(_) if batch.iter().any(|(bytes, _)| requests.read(bytes).is_some()) => return Ok(()),
                 Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(self.refusal(&error)),
                 _ => {}
@@ -163,7 +157,8 @@ impl EchoHost {
         let (reader, is_over) = (requests.reader(), AtomicBool::new(false));
         let mut sending = Sending {
             seen: Seen::new(plan, Direction::Up, self.address.is_ipv6()),
-            sockets: [&socket, &discarded],
+            echoed: &socket,
+            discarded: &discarded,
             to: to.into(),
             most,
             replies,
@@ -173,8 +168,70 @@ impl EchoHost {
             sending.run(&mut requests, limits);
             is_over.store(true, Ordering::Relaxed);
         });
-        Ok(sending.seen.into_burst())
+        let burst = sending.seen.into_burst();
+        if !STAMPS_ARRIVALS && was_slow(&plan, &burst) {
+            return Err(TestError::Host("this computer sends too slowly".to_owned()));
+        }
+        Ok(burst)
     }
+}
+
+/// A socket for requests.
+enum Requested {
+    Icmp(EchoSocket),
+    Udp(UdpSocket),
+}
+
+impl Requested {
+    fn prepare(&self, to: SocketAddr, class: u8) -> io::Result<()> {
+        match self {
+            Requested::Icmp(socket) => socket.prepare_burst(to, class, BUFFER_BYTES),
+            Requested::Udp(socket) => {
+                socket.connect(to)?;
+                let of_socket = SockRef::from(socket);
+                set_class(&of_socket, to.is_ipv6(), class)?;
+                // A full queue of this host makes the sender wait.
+                socket.set_nonblocking(false)?;
+                // Smaller ones lose replies only while this thread does not run.
+                drop(set_receive_buffer(&of_socket, BUFFER_BYTES));
+                drop(set_send_buffer(&of_socket, BUFFER_BYTES));
+                enable(socket.as_fd(), Stamping::Arrivals)
+            }
+        }
+    }
+    fn queue_errors(&self, is_ipv6: bool) -> io::Result<()> {
+        match self {
+            Requested::Icmp(socket) => socket.queue_errors(),
+            Requested::Udp(socket) => queue_errors(&SockRef::from(socket), is_ipv6),
+        }
+    }
+    fn send(&self, request: &[u8]) -> io::Result<usize> {
+        match self {
+            Requested::Icmp(socket) => socket.send(request),
+            Requested::Udp(socket) => socket.send(request),
+        }
+    }
+    fn receive(&self, batch: &mut Batch) -> io::Result<usize> {
+        match self {
+            Requested::Icmp(socket) => socket.receive_batch(batch),
+            Requested::Udp(socket) => batch.receive(socket.as_fd()),
+        }
+    }
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Requested::Icmp(socket) => socket.as_fd(),
+            Requested::Udp(socket) => socket.as_fd(),
+        }
+    }
+}
+
+/// Whether this host sent far more slowly than planned. Where the system does not timestamp
+/// replies, it then noticed them too late.
+fn was_slow(plan: &BurstPlan, burst: &Burst) -> bool {
+    let (first, last) = (plan.before, plan.before + plan.count - 1);
+    let sent = |number: u32| burst.sent_ns.get(number as usize).copied().unwrap_or(0);
+    let apart_ns = sent(last).saturating_sub(sent(first)) / u64::from(plan.count);
+    Duration::from_nanos(apart_ns) > SLOW.max(plan.interval * 2)
 }
 
 /// Protocol and address of a URL.
@@ -253,7 +310,7 @@ type Reply = (u32, Time);
 
 /// Reads replies while another thread sends: the kernel has room for a few hundred only.
 fn read_replies(
-    socket: &Socket,
+    socket: &Requested,
     reader: (EchoCodec, Protocol),
     clock: Clock,
     tell: &Sender<Vec<Reply>>,
@@ -264,7 +321,7 @@ fn read_replies(
     while !is_over.load(Ordering::Relaxed) {
         let found = poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(LOOK_EVERY));
         // An error belongs to an earlier request; reading it clears it.
-        if found.is_ok_and(|count| count > 0) && batch.receive(socket.as_fd()).is_ok() {
+        if found.is_ok_and(|count| count > 0) && socket.receive(&mut batch).is_ok() {
             let (wall, now) = both_clocks(clock);
             let reply = |(bytes, at): (&[u8], fathom_os::timestamp::Received)| {
                 let payload = read(reader, bytes)?;
@@ -279,9 +336,10 @@ fn read_replies(
 /// A burst on its way.
 struct Sending<'a> {
     seen: Seen,
-    /// For requests, and for what the receiver discards.
-    sockets: [&'a Socket; 2],
-    /// Where the latter are sent.
+    /// For requests.
+    echoed: &'a Requested,
+    /// For what the receiver discards, and where that is sent.
+    discarded: &'a Socket,
     to: SockAddr,
     /// Most datagrams.
     most: u64,
@@ -325,13 +383,12 @@ impl Sending<'_> {
         }
     }
     fn send(&self, number: u32, now: Time, payload: &[u8], requests: &mut Requests) {
-        let [echoed, discarded] = self.sockets;
         // The first call may report an error about an earlier one, and then sends nothing.
         let _ = if self.seen.plan().is_echoed(number) {
             let request = requests.with(number, now, payload);
-            echoed.send(request).or_else(|_| echoed.send(request))
+            self.echoed.send(request).or_else(|_| self.echoed.send(request))
         } else {
-            discarded.send_to(payload, &self.to)
+            self.discarded.send_to(payload, &self.to)
         };
     }
     /// Takes replies that arrive within this time.

@@ -8,17 +8,16 @@ use crate::peer::{FlowPlan, Meter, OpenFlow, Peer};
 use crate::resolve::Limits;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
-use fathom_os::socket::{discard, memory_file};
+use fathom_os::fd::AsFd;
+use fathom_os::socket::{MemoryFile, discard};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
 use fathom_probe::protocol::{FlowLoad, Reception};
 use fathom_run::Observation;
 use fathom_units::{Direction, Duration, Ecn, Rng};
 use portable_atomic::AtomicU64;
 use socket2::Socket;
-use std::fs::File;
 use std::io::{self, Write};
 use std::net::Shutdown;
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -87,8 +86,8 @@ pub fn payload_bytes() -> Vec<u8> {
 }
 
 /// Creates the payload file of up flows.
-fn payload() -> io::Result<File> {
-    memory_file(&payload_bytes())
+fn payload() -> io::Result<MemoryFile> {
+    MemoryFile::new(&payload_bytes())
 }
 
 /// A running flow.

@@ -1,12 +1,12 @@
 //! The server of a test: how it carries load, and which probes it answers.
 use crate::resolve::Limits;
-use fathom_os::socket::{set_class, set_congestion_control, set_pacing_rate};
+use fathom_os::socket::{set_congestion_control, set_flow_class, set_pacing_rate, set_segment_bytes};
 use fathom_probe::protocol::{FlowLoad, FlowReport, Reception};
 use fathom_probe::{Arrivals, ProbeKind};
 use fathom_run::{Observation, Value};
 use fathom_units::{Direction, Duration, Time};
 use portable_atomic::AtomicU64;
-use socket2::{Domain, Socket};
+use socket2::Socket;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
@@ -170,8 +170,8 @@ impl FlowPlan {
     /// # Errors
     /// If the kernel refuses the segment size, the DSCP or the pacing.
     pub fn prepare(&self, socket: &Socket) -> io::Result<()> {
-        self.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
-        set_class(socket, socket.domain()? == Domain::IPV6, self.class)?;
+        self.segment_bytes.map_or(Ok(()), |bytes| set_segment_bytes(socket, bytes))?;
+        set_flow_class(socket, self.class)?;
         if self.direction == Direction::Up && self.congestion_control != "-" {
             drop(set_congestion_control(socket, &self.congestion_control));
         }

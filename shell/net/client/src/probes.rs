@@ -17,10 +17,9 @@ pub(crate) use channel::{Target, start as start_connection};
 use connect::ConnectProber;
 pub use connect::HttpExchange;
 use dns::DnsProber;
-use fathom_os::clock::Clock;
+use fathom_os::clock::{Clock, both_clocks};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::{Priority, raise_priority};
-use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::Ticket;
 use fathom_probe::{
     Due, FourStamps, HopRates, HopStatus, IcmpError, ProbeBudget, ProbeKind, ProbeSeries, Schedule,

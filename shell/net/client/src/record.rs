@@ -130,8 +130,7 @@ impl Unloaded {
 
 /// This host, for the record of a run.
 pub fn host() -> Host {
-    let read = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
-    let kernel = format!("{} {}", read("ostype").trim(), read("osrelease").trim());
+    let kernel = fathom_os::names::kernel();
     let cpus = std::thread::available_parallelism().map_or(0, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
     Host { kernel, cpus }
 }

@@ -2,13 +2,13 @@
 use crate::{Family, TestError};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::{set_flow_label_zero, start_connect};
 use fathom_units::{Duration, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Interval at which waiting code checks for a stop.

@@ -2,11 +2,11 @@
 use crate::error::system;
 use crate::{DutError, Port};
 use fathom_dut::{Record, Schedule, Sent, Tail, Traffic};
-use fathom_os::clock::Clock;
+use fathom_os::clock::{Clock, both_clocks};
 use fathom_os::pace::Pacer;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
 use fathom_os::socket::{queue_errors, set_receive_buffer, set_send_buffer};
-use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
+use fathom_os::timestamp::{Batch, Stamping, enable};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{DATAGRAM_HEADER_BYTES, LoadHeader};
 use fathom_units::{Duration, Rng, Time};

@@ -1,10 +1,10 @@
 //! A transfer of load by a page.
 use crate::Test;
 use fathom_load::Sender;
+use fathom_os::fd::AsFd;
 use fathom_os::tcp_info::tcp_info;
 use fathom_units::Direction;
 use socket2::Socket;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

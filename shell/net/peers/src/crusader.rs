@@ -6,6 +6,7 @@ use fathom_client::{
     payload_bytes, udp_socket,
 };
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::UDP_PROBE_BYTES;
 use fathom_probe::{Arrivals, ProbeKind};
@@ -17,7 +18,6 @@ use socket2::Socket;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};

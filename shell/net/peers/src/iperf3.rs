@@ -6,7 +6,10 @@ use fathom_client::{
 };
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
+use fathom_os::local;
 use fathom_os::poll::{self, PollFd};
+use fathom_os::socket::segment_bytes;
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::{FlowReport, LoadSender, Reception};
 use fathom_protocol::iperf3::datagrams::{HEADER_BYTES, OPENING, before, header, is_answer};
@@ -14,11 +17,10 @@ use fathom_protocol::iperf3::{
     COOKIE_BYTES, Client, Cookie, DEFAULT_PORT, Iperf3Error, Mode, Output, Plan, Results, StreamResult, Udp,
 };
 use fathom_units::{Direction, Duration, FULL_TCP_PAYLOAD, PerDirection, Rate, Time};
-use socket2::{Domain, Socket, Type};
+use socket2::Socket;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -205,7 +207,9 @@ impl Iperf3Peer {
             // As long as a segment, whose length fits the path.
             Some(FlowLoad::Datagrams(rate)) => Some(Udp {
                 bits_per_second: rate.as_bits_per_second(),
-                length: control.tcp_mss().map_or(u32::MAX, |mss| mss).min(FULL_TCP_PAYLOAD.get() as u32),
+                length: segment_bytes(&control)
+                    .map_or(u32::MAX, |mss| mss)
+                    .min(FULL_TCP_PAYLOAD.get() as u32),
             }),
             _ => None,
         };
@@ -285,8 +289,8 @@ impl Iperf3Peer {
 
 /// A flow of datagrams. Its end is that of a socket next to it: that of UDP has none.
 fn datagrams(direction: Direction, udp: Socket, plan: Udp, clock: Clock) -> std::io::Result<OpenFlow> {
-    let (socket, other) = Socket::pair(Domain::UNIX, Type::STREAM, None)?;
-    let socket = Arc::new(socket);
+    let (socket, other) = local::pair()?;
+    let (socket, other) = (Arc::new(Socket::from(socket)), Socket::from(other));
     let ends = (socket.clone(), other);
     let transfer: Transfer = match direction {
         Direction::Up => Box::new(move |_| {

@@ -6,6 +6,7 @@ use fathom_client::{
 };
 use fathom_os::clock::wall_now;
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::ProbeKind;
 use fathom_protocol::irtt::{self, Asked, IrttError, Layout, Params, Session};
@@ -13,7 +14,6 @@ use fathom_protocol::stamp;
 use fathom_units::{Direction, Duration, Time};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 use url::Url;
 

@@ -14,6 +14,7 @@ use fathom_client::{
     Encrypted, Encryption, FlowPlan, HttpExchange, Limits, OpenFlow, Peer, StartExchange, StartRequests,
     TestError, WebProbe, payload_bytes, udp_socket,
 };
+use fathom_os::local;
 use fathom_os::socket::set_class;
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::{AGENT, get_request};
@@ -21,8 +22,6 @@ use fathom_units::Direction;
 pub(crate) use http3::requests as http3_requests;
 use socket2::SockRef;
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 pub(crate) use stream::Stream;
 use url::Url;
@@ -153,7 +152,7 @@ impl WebPeer {
         let address = SocketAddr::new(self.origin.address.ip(), port);
         let socket = udp_socket(address).map_err(|error| cause(&error))?;
         set_class(&SockRef::from(&socket), address.is_ipv6(), flow.class).map_err(|error| cause(&error))?;
-        let (stop, ended) = UnixStream::pair().map_err(|error| cause(&error))?;
+        let (stop, ended) = local::pair().map_err(|error| cause(&error))?;
         // The wait for the handshake ends first, with a better reason.
         let idle = Some(limits.patience * 2);
         let get = |path: &str| fathom_protocol::http3::get(&self.origin.host, path, AGENT);
@@ -167,7 +166,7 @@ impl WebPeer {
             clock: limits.clock,
         };
         let transfer = Box::new(move |meter: &_| download.run(meter));
-        Ok(OpenFlow { socket: Arc::new(OwnedFd::from(stop).into()), congestion_control: None, transfer })
+        Ok(OpenFlow { socket: Arc::new(stop.into()), congestion_control: None, transfer })
     }
 }
 

@@ -1,12 +1,10 @@
 //! A socket to one host, and its outstanding probes.
 use crate::ReflectedDelay;
-use fathom_os::clock::Clock;
+use fathom_os::clock::{Clock, both_clocks};
+use fathom_os::echo::{echo_socket, timestamp_socket};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
-use fathom_os::socket::{echo_socket, timestamp_socket};
-use fathom_os::timestamp::{
-    Departure, QueueEntry, SentStamp, Stamping, both_clocks, enable, queue_entry, receive,
-};
+use fathom_os::timestamp::{Departure, QueueEntry, SentStamp, Stamping, enable, queue_entry, receive};
 use fathom_probe::protocol::{Ticket, UdpKind, UdpProbe};
 use fathom_probe::{
     Book, EchoCodec, EchoPayload, IcmpVersion, LossPolicy, Probe, StampConverter, TimestampCodec,

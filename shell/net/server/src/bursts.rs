@@ -4,16 +4,18 @@ use crate::flow::Flow;
 use crate::session::Session;
 use crate::shared::Shared;
 use fathom_burst::BurstPlan;
+use fathom_os::clock::both_clocks;
+use fathom_os::fd::AsFd;
 use fathom_os::pace::Pacer;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
+use fathom_os::prompt::PromptReader;
 use fathom_os::socket::set_class;
-use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
+use fathom_os::timestamp::{Batch, Stamping, enable};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{BurstArrival, BurstSender, LoadHeader};
 use fathom_units::{Duration, Ecn};
 use socket2::Socket;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Datagrams received per call.
@@ -62,9 +64,11 @@ pub(crate) fn receive(shared: &Shared, session: &Session, flow: &Flow, udp: &Soc
     let _ = enable(udp.as_fd(), Stamping::Arrivals);
     let (mut batch, mut stamps) = (Batch::new(BATCH, LONGEST_BYTES), StampConverter::default());
     let (mut records, mut due) = (Vec::new(), shared.clock.now());
+    let mut reader = PromptReader::default();
     loop {
         let mut fds = [PollFd::readable(flow.socket.as_fd()), PollFd::readable(udp.as_fd())];
         let wait = due.saturating_since(shared.clock.now());
+        reader.check(udp.as_fd(), shared.clock.now())?;
         poll::wait(&mut fds, (!records.is_empty()).then_some(wait))?;
         // An error belongs to an earlier datagram; reading it clears it.
         if fds[1].is_ready() && batch.receive(udp.as_fd()).is_ok() {

@@ -4,6 +4,7 @@ use crate::iperf3::Cookie;
 use crate::shared::Shared;
 use crate::stats::Refusal;
 use crate::sync::Slot;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::PollFd;
 use fathom_probe::protocol::{
     ClientMessage, ControlProof, ErrorCode, FIRST_LINE_LIMIT_BYTES, FIRST_LINE_TIMEOUT, FirstLine,
@@ -14,7 +15,6 @@ use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::io::{self, Read};
 use std::net::{IpAddr, Shutdown};
-use std::os::fd::AsFd;
 
 /// First byte of a TLS handshake (RFC 8446, section 5.1).
 const TLS_HANDSHAKE: u8 = 22;

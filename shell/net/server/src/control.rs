@@ -5,6 +5,7 @@ use crate::session::Session;
 use crate::shared::Shared;
 use crate::stats::Refusal;
 use crate::sync::Slot;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{
     CLASSES, CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FlowLoad, HOPS, Limits, LineReader,
@@ -14,7 +15,6 @@ use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::io::Read;
 use std::net::Shutdown;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -5,9 +5,10 @@ use crate::flow::Flow;
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::sync::lock;
+use fathom_os::fd::AsFd;
 use fathom_os::mmsg::Inbox;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::{set_class, set_receive_buffer, set_send_buffer};
+use fathom_os::socket::{segment_bytes, set_class, set_receive_buffer, set_send_buffer, share_port};
 use fathom_os::timestamp::enable_class;
 use fathom_probe::protocol::{
     DATAGRAM_HEADER_BYTES, FIRST_LINE_TIMEOUT, FlowAnswer, FlowLoad, LoadHeader, LoadSender, Receiver,
@@ -17,7 +18,6 @@ use fathom_units::{Bytes, Direction, Duration, FULL_TCP_PAYLOAD, Rate};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -90,7 +90,7 @@ pub(crate) fn serve(
 /// the two calls is lost.
 fn connected(local: SocketAddr, client: SocketAddr, class: u8) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
-    socket.set_reuse_port(true)?;
+    share_port(&socket)?;
     socket.bind(&local.into())?;
     socket.connect(&client.into())?;
     set_class(&socket, local.is_ipv6(), class)?;
@@ -112,7 +112,7 @@ fn send(shared: &Shared, session: &Session, flow: &Flow, udp: &Socket, rate: Rat
     let _ = set_precise_timers();
     let clock = shared.clock;
     // As long as a segment, whose length fits the path.
-    let segment = flow.socket.tcp_mss().map_or(FULL_TCP_PAYLOAD, |bytes| Bytes(bytes.into()));
+    let segment = segment_bytes(&flow.socket).map_or(FULL_TCP_PAYLOAD, |bytes| Bytes(bytes.into()));
     let mut sender = LoadSender::new(rate, segment.min(FULL_TCP_PAYLOAD), clock.now());
     loop {
         for _ in 0..BATCH {

@@ -1,6 +1,7 @@
 //! Open load flows and their counters.
 use crate::datagrams::Datagrams;
 use crate::sync::{Slot, lock};
+use fathom_os::fd::AsFd;
 use fathom_os::tcp_info::tcp_info;
 use fathom_probe::protocol::{FlowReport, FlowRequest};
 use fathom_probe::{Download, Ports};
@@ -8,7 +9,6 @@ use fathom_units::Direction;
 use portable_atomic::AtomicU64;
 use socket2::{SockAddr, Socket};
 use std::net::Shutdown;
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// An open load flow.

@@ -2,9 +2,9 @@
 use crate::flow::ports;
 use crate::session::Session;
 use crate::shared::Shared;
+use fathom_os::clock::both_clocks;
 use fathom_os::poll::PollFd;
 use fathom_os::raw::FlowSockets;
-use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::HopReport;
 use fathom_probe::{ReturnHops, StampConverter};
 use fathom_units::{Duration, Time};

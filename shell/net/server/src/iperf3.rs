@@ -6,6 +6,7 @@ use crate::session::Session;
 use crate::shared::Shared;
 use crate::stats::Refusal;
 use crate::sync::{Slot, lock};
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::{congestion_control, set_pacing_rate};
 use fathom_probe::protocol::{CongestionControl, ErrorCode, FlowRequest};
@@ -16,7 +17,6 @@ use socket2::Socket;
 use std::collections::HashMap;
 use std::io::Read;
 use std::net::{IpAddr, Shutdown};
-use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 

@@ -4,7 +4,7 @@ use crate::host_rate::HostRate;
 use crate::limited::{End, Limited, OpenSession, report_end};
 use crate::shared::Shared;
 use crate::stats::Refusal;
-use fathom_os::timestamp::both_clocks;
+use fathom_os::clock::both_clocks;
 use fathom_protocol::irtt::{self, Layout, Params, Stamps, Tokens, Window};
 use fathom_units::{Duration, Time};
 use std::collections::HashMap;

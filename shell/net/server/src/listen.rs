@@ -1,11 +1,11 @@
 //! Opens the TCP and UDP listeners.
 use crate::config::{Config, ServerError};
-use fathom_os::socket::set_flow_label_zero;
+use fathom_os::fd::AsFd;
+use fathom_os::socket::{set_flow_label_zero, set_user_timeout, share_port};
 use fathom_os::timestamp::{Stamping, enable, enable_headers};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// Length of the accept queue: enough for many clients at once with 20 connections per second each.
@@ -122,7 +122,7 @@ fn tcp_listener(address: SocketAddr, config: &Config) -> io::Result<Socket> {
     let patience = Duration::from_nanos(config.patience.as_nanos()).max(Duration::from_secs(2));
     let step = Duration::from_secs((patience.as_secs() / 3).max(1));
     socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(step).with_interval(step))?;
-    socket.set_tcp_user_timeout(Some(patience))?;
+    set_user_timeout(&socket, patience)?;
     // Responses to pipelined requests must not wait for acknowledgments (Nagle).
     socket.set_tcp_nodelay(true)?;
     if address.is_ipv6() {
@@ -137,7 +137,7 @@ fn tcp_listener(address: SocketAddr, config: &Config) -> io::Result<Socket> {
 fn udp_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     // For the sockets of flows, see `datagrams::connected`.
-    socket.set_reuse_port(true)?;
+    share_port(&socket)?;
     socket.bind(&address.into())?;
     // If the kernel refuses, the time of reading is used instead.
     let _ = enable(socket.as_fd(), Stamping::Arrivals);

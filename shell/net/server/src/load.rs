@@ -5,9 +5,8 @@ use crate::session::Session;
 use crate::shared::{LOAD_BYTES, Shared};
 use crate::stats::Refusal;
 use crate::sync::Slot;
-use fathom_os::socket::{
-    congestion_control, discard, send_file, set_class, set_congestion_control, set_pacing_rate,
-};
+use fathom_os::fd::AsFd;
+use fathom_os::socket::{congestion_control, discard, set_class, set_congestion_control, set_pacing_rate};
 use fathom_probe::protocol::{
     CongestionControl, ErrorCode, FlowAnswer, FlowLoad, FlowRequest, LineReader, OBJECT_REQUEST_LIMIT_BYTES,
     requested_object,
@@ -15,7 +14,6 @@ use fathom_probe::protocol::{
 use fathom_units::Direction;
 use socket2::Socket;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -161,7 +159,7 @@ fn answer_requests(shared: &Shared, session: &Session, flow: &Flow, early: &[u8]
             let mut left = requested_object(&line).ok_or_else(invalid)?.get();
             while left > 0 {
                 let length = usize::try_from(left).unwrap_or(CALL_BYTES).min(CALL_BYTES);
-                let load = || send_file(flow.socket.as_fd(), shared.load.as_fd(), 0, length);
+                let load = || shared.load.send(flow.socket.as_fd(), 0, length);
                 let sent = unless_interrupted(flow, load)?;
                 if sent == 0 || !session.count(sent) {
                     return Ok(());
@@ -204,11 +202,11 @@ fn receive(session: &Session, flow: &Flow) -> io::Result<()> {
 }
 
 fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
-    let (socket, load) = (flow.socket.as_fd(), shared.load.as_fd());
+    let (socket, load) = (flow.socket.as_fd(), &shared.load);
     let mut offset = 0;
     loop {
         let length = CALL_BYTES.min(LOAD_BYTES - offset);
-        let sent = unless_interrupted(flow, || send_file(socket, load, offset as u64, length))?;
+        let sent = unless_interrupted(flow, || load.send(socket, offset as u64, length))?;
         offset = (offset + sent) % LOAD_BYTES;
         if sent == 0 || !session.count(sent) {
             return Ok(());

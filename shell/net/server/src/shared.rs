@@ -7,13 +7,12 @@ use crate::session::Sessions;
 use crate::stats::{Counters, Stats};
 use crate::sync::{Slot, Stop};
 use fathom_os::clock::Clock;
-use fathom_os::socket::{congestion_controls, memory_file};
+use fathom_os::socket::{MemoryFile, congestion_controls};
 #[cfg(feature = "web")]
 use fathom_pages::Pages;
 use fathom_probe::protocol::Token;
 use fathom_units::{Rng, Time};
 use socket2::Socket;
-use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 #[cfg(feature = "web")]
@@ -38,7 +37,7 @@ pub(crate) struct Shared {
     pub(crate) iperf3: Tests,
     pub(crate) stop: Stop,
     /// The payload of down flows.
-    pub(crate) load: File,
+    pub(crate) load: MemoryFile,
     /// Congestion controls available to this process, the default first.
     pub(crate) congestion_controls: Vec<String>,
     /// Whether this process may probe the hops to clients.
@@ -72,7 +71,7 @@ impl Shared {
             counters: Counters::default(),
             iperf3: Tests::default(),
             stop: Stop::new().map_err(host("descriptor"))?,
-            load: memory_file(&load_bytes()).map_err(host("memory for load"))?,
+            load: MemoryFile::new(&load_bytes()).map_err(host("memory for load"))?,
             congestion_controls: congestion_controls(),
             probes_hops: hops::is_permitted(),
             #[cfg(feature = "web")]

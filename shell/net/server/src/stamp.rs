@@ -4,7 +4,7 @@ use crate::echo::{Request, Responder};
 use crate::host_rate::HostRate;
 use crate::shared::Shared;
 use crate::stats::Refusal;
-use fathom_os::timestamp::both_clocks;
+use fathom_os::clock::both_clocks;
 use fathom_protocol::stamp::reflect;
 use fathom_units::WallTime;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Synchronization of server threads: stop signal, count of connections, locks.
+use fathom_os::fd::{AsFd, BorrowedFd};
+use fathom_os::local::{self, LocalStream};
 use fathom_units::Duration;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -28,13 +28,13 @@ impl Drop for Slot {
 pub(crate) struct Stop {
     is_set: AtomicBool,
     /// Dropped to signal the stop: the other end then stays readable for all threads.
-    near: Mutex<Option<UnixStream>>,
-    far: UnixStream,
+    near: Mutex<Option<LocalStream>>,
+    far: LocalStream,
 }
 
 impl Stop {
     pub(crate) fn new() -> io::Result<Stop> {
-        let (near, far) = UnixStream::pair()?;
+        let (near, far) = local::pair()?;
         Ok(Stop { is_set: AtomicBool::new(false), near: Mutex::new(Some(near)), far })
     }
     pub(crate) fn set(&self) {

@@ -1,12 +1,12 @@
 //! A probe with its own connection (TCP, TLS, HTTP or DNS), as a sequence of non-blocking steps.
 use crate::target::ProbedTarget;
 use crate::tls::Handshake;
-use fathom_os::clock::Clock;
+use fathom_os::clock::{Clock, both_clocks};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{set_dscp, start_connect};
 use fathom_os::tcp_info::tcp_info;
-use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
+use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::{StampConverter, dns};
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch_plan::{Protocol, Target};

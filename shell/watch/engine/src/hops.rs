@@ -5,12 +5,13 @@
 use crate::history::Event;
 use crate::report::{Report, Reporter, SeriesSlot};
 use crate::target::ProbedTarget;
-use fathom_os::clock::Clock;
+use fathom_os::clock::{Clock, both_clocks};
+use fathom_os::echo::echo_socket;
 use fathom_os::error::without_code;
 use fathom_os::mmsg::{IcmpRefusal, Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::PollFd;
-use fathom_os::socket::{echo_socket, queue_errors, set_dscp, set_hop_limit};
-use fathom_os::timestamp::{Stamping, both_clocks, enable};
+use fathom_os::socket::{queue_errors, set_dscp, set_hop_limit};
+use fathom_os::timestamp::{Stamping, enable};
 use fathom_probe::{HopCodec, HopReply, IcmpVersion, RETENTION, StampConverter};
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch_samples::{Outcome, Sample};

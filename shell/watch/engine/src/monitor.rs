@@ -11,7 +11,7 @@ use crate::sockets::SocketThread;
 use crate::target::{Command, ProbedTarget, ResolvedAddress};
 use crate::writer;
 use fathom_os::clock::Clock;
-use fathom_os::socket::{EchoSocketError, echo_socket};
+use fathom_os::echo::{EchoSocketError, echo_socket};
 use fathom_watch_plan::{Family, Plan, Protocol, Target, TargetNow};
 use fathom_watch_samples::{Tally, Unit};
 use std::collections::BTreeMap;

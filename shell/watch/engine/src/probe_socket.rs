@@ -1,8 +1,9 @@
 //! An ICMP echo socket with buffers for batches. Targets with the same family, source address and
 //! DSCP share one.
+use fathom_os::echo::echo_socket;
 use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::PollFd;
-use fathom_os::socket::{echo_socket, set_dscp, set_receive_buffer, set_unfragmented};
+use fathom_os::socket::{set_dscp, set_receive_buffer, set_unfragmented};
 use fathom_os::timestamp::{Stamping, enable, send_stamped};
 use fathom_probe::{ECHO_HEADER_BYTES, ECHO_MIN_PAYLOAD_BYTES, EchoCodec, EchoPayload, IcmpVersion};
 use fathom_watch_plan::ProbeOptions;

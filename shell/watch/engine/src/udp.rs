@@ -2,12 +2,12 @@
 //! server's clock.
 use crate::report::{Reporter, SeriesSlot};
 use crate::target::ProbedTarget;
-use fathom_os::clock::Clock;
+use fathom_os::clock::{Clock, both_clocks};
 use fathom_os::error::without_code;
 use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
-use fathom_os::timestamp::{both_clocks, enable_with_packets};
+use fathom_os::timestamp::enable_with_packets;
 use fathom_probe::protocol::{
     AUTHENTIC_PROBE_BYTES, Nonce, Ticket, Token, UDP_PROBE_BYTES, UdpKind, UdpProbe,
 };

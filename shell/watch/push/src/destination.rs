@@ -1,7 +1,7 @@
 //! A destination, with the content of its files.
 use fathom_os::error::without_code;
 use fathom_os::files::{read_at_most, read_text_at_most};
-use fathom_os::process::host_name;
+use fathom_os::names::own_name;
 use fathom_watch_http::{AgentOptions, agent, host_authorities};
 use fathom_watch_plan::{Push, PushKind};
 use rustls::pki_types::CertificateDer;
@@ -90,7 +90,7 @@ impl Destination {
             uses_proxy: true,
             authorities: roots,
         });
-        let instance = push.instance.clone().unwrap_or_else(host_name);
+        let instance = push.instance.clone().unwrap_or_else(own_name);
         Ok(Destination { push: push.clone(), agent, instance })
     }
     /// Whether two destinations are equal, so that a running sender can continue.

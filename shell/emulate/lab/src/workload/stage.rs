@@ -3,14 +3,13 @@ use crate::workload::life::{Life, lock};
 use crate::workload::senders::Senders;
 use crate::workload::unit::Unit;
 use fathom_os::clock::Clock;
-use fathom_os::socket::memory_file;
+use fathom_os::socket::MemoryFile;
 use fathom_run::{DatagramLog, Metric, Note, Series, SeriesKey, Timings};
 use fathom_scenario::{Playback, WorkloadPlan, loads};
 use fathom_units::{Direction, PerDirection, Rng, Time};
 use portable_atomic::AtomicU64;
 use socket2::Socket;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -46,7 +45,7 @@ pub(crate) struct Stage {
     pub(crate) jobs: PerDirection<Mutex<BTreeMap<u16, Job>>>,
     /// Threads that run jobs.
     pub(crate) far: Mutex<Vec<thread::JoinHandle<()>>>,
-    pub(crate) payload: File,
+    pub(crate) payload: MemoryFile,
     timings: Mutex<Timings>,
     /// Players of adaptive video that have ended.
     pub(crate) videos: Mutex<Vec<(Arc<Unit>, Playback)>>,
@@ -73,7 +72,7 @@ impl Stage {
             listeners: PerDirection::default(),
             jobs: Default::default(),
             far: Mutex::default(),
-            payload: memory_file(&bytes)?,
+            payload: MemoryFile::new(&bytes)?,
             timings: Mutex::default(),
             videos: Mutex::default(),
             logs: sources.map(|unit| (unit.clone(), Mutex::default())).collect(),

@@ -3,7 +3,7 @@ use crate::workload::life::lock;
 use crate::workload::stage::{Job, PAYLOAD_BYTES, Stage};
 use crate::workload::unit::Unit;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::socket::{discard, send_file, set_congestion_control, set_paced, set_receive_window};
+use fathom_os::socket::{discard, set_congestion_control, set_paced, set_receive_window};
 use fathom_run::Note;
 use fathom_scenario::WorkloadPlan;
 use fathom_units::{Direction, Duration};
@@ -60,7 +60,7 @@ impl Wire {
         let mut left = bytes;
         while left > 0 {
             let most = left.min(PAYLOAD_BYTES) as usize;
-            left -= send_file(self.socket.as_fd(), self.stage.payload.as_fd(), 0, most)? as u64;
+            left -= self.stage.payload.send(self.socket.as_fd(), 0, most)? as u64;
         }
         Ok(())
     }

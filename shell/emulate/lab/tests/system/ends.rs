@@ -1,7 +1,7 @@
 //! Endpoints of the tests: a UDP echo, pings with kernel timestamps, TCP connections.
 use fathom_lab::Lab;
 use fathom_os::clock::wall_now;
-use fathom_os::socket::echo_socket;
+use fathom_os::echo::echo_socket;
 use fathom_os::timestamp::{self, Stamping};
 use fathom_units::WallTime;
 use socket2::Socket;

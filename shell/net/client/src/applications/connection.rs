@@ -4,6 +4,7 @@ use crate::flows::{Answer, accepted, flow_request};
 use crate::peer::FlowPlan;
 use crate::probes::{Target, start_connection};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{discard, reset};
 use fathom_probe::protocol::{FIRST_LINE_LIMIT_BYTES, FlowLoad, LineReader, Ticket, object_request};
@@ -12,7 +13,6 @@ use fathom_units::{Bytes, Direction};
 use portable_atomic::AtomicU64;
 use socket2::Socket;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 
 /// Bytes received per call.

@@ -2,10 +2,11 @@
 //! which the server answers at once with as many bytes.
 use crate::peer::udp_socket;
 use crate::probes::Target;
-use fathom_os::clock::Clock;
+use fathom_os::clock::{Clock, both_clocks};
+use fathom_os::fd::AsFd;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::set_dscp;
-use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
+use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::protocol::{APPLICATION_LIMIT_BYTES, Ticket, UdpKind, UdpProbe};
 use fathom_probe::{ClockFit, FourStamps, StampConverter, UdpAnswer, UdpRecord, one_way_values};
 use fathom_run::{DatagramLog, Value};
@@ -14,7 +15,6 @@ use fathom_units::{Duration, PerDirection, Rng, Time};
 use socket2::SockRef;
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
 
 /// A workload, and the number of one of its users.
 pub(super) type User = (usize, u32);

@@ -4,11 +4,14 @@ use crate::error::CLOSED;
 use crate::peer::{FlowPlan, Peer};
 use crate::resolve::{LOOK_EVERY, Limits};
 use fathom_burst::{BurstPlan, Sent, Tail};
+use fathom_os::clock::both_clocks;
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::pace::Pacer;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::set_class;
-use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
+use fathom_os::prompt::PromptReader;
+use fathom_os::socket::{SETS_CLASS, set_class};
+use fathom_os::timestamp::{Batch, Stamping, enable};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{
     AFTER_BURST, BurstArrival, BurstSender, FlowLoad, LoadHeader, MOST_BURST_PAYLOAD_BYTES,
@@ -17,7 +20,6 @@ use fathom_run::Burst;
 use fathom_units::{Direction, Duration, Ecn, Time};
 use socket2::Socket;
 use std::io::Read;
-use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 
 /// Datagrams received per call.
@@ -38,7 +40,8 @@ pub(crate) fn run(
 ) -> Result<Burst, String> {
     let (congestion_control, segment_bytes) = ("-".to_owned(), None);
     let load = Some(FlowLoad::Burst(plan));
-    let class = plan.ecn.in_class(class);
+    // Where this host cannot set it, nothing is marked.
+    let class = if SETS_CLASS { plan.ecn.in_class(class) } else { class };
     let reply_class = if peer.marks() { plan.ecn.bits() } else { 0 };
     let flow = FlowPlan { number, direction, congestion_control, segment_bytes, class, reply_class, load };
     let (tcp, udp) = peer.open_datagrams(&flow, limits)?;
@@ -175,7 +178,7 @@ fn send(
         }
         let number = sender.next_number();
         let wanted = seen.plan.ecn_of(number).in_class(class);
-        if wanted != class {
+        if SETS_CLASS && wanted != class {
             set_class(udp, is_ipv6, wanted).map_err(|e| without_code(&e))?;
             class = wanted;
         }
@@ -204,9 +207,11 @@ fn receive(tcp: &Socket, udp: &Socket, seen: &mut Seen, limits: &Limits<'_>) -> 
     // Without timestamps, the time of reading counts.
     drop(enable(udp.as_fd(), Stamping::Arrivals));
     let mut batch = Batch::new(BATCH, MOST_BURST_PAYLOAD_BYTES as usize);
-    let (mut stamps, start) = (StampConverter::default(), limits.clock.now());
+    let (mut stamps, mut reader) = (StampConverter::default(), PromptReader::default());
+    let start = limits.clock.now();
     while !limits.stop.load(Ordering::Relaxed) && !seen.is_over(start, limits) {
         let mut fds = [PollFd::readable(tcp.as_fd()), PollFd::readable(udp.as_fd())];
+        reader.check(udp.as_fd(), limits.clock.now()).map_err(|e| without_code(&e))?;
         poll::wait(&mut fds, Some(LOOK_EVERY)).map_err(|e| without_code(&e))?;
         // An error belongs to an earlier datagram; reading it clears it.
         if fds[1].is_ready() && batch.receive(udp.as_fd()).is_ok() {

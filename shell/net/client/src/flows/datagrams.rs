@@ -4,16 +4,16 @@ use crate::peer::{FlowPlan, Meter, OpenFlow};
 use crate::resolve::Limits;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::mmsg::Inbox;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::{set_class, set_receive_buffer, set_send_buffer};
+use fathom_os::socket::{segment_bytes, set_class, set_receive_buffer, set_send_buffer};
 use fathom_os::timestamp::enable_class;
 use fathom_probe::protocol::{DATAGRAM_HEADER_BYTES, LoadHeader, LoadSender, Receiver, Ticket, UdpProbe};
 use fathom_units::{Bytes, Direction, FULL_TCP_PAYLOAD, Rate, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 /// Datagrams sent without a look at the connection, or received per call.
@@ -35,7 +35,7 @@ pub(super) fn open(
     let transfer: crate::peer::Transfer = match flow.direction {
         Direction::Up => Box::new(move |_| {
             // As long as a segment, whose length fits the path.
-            let segment = open.tcp_mss().map_or(FULL_TCP_PAYLOAD, |bytes| Bytes(bytes.into()));
+            let segment = segment_bytes(&open).map_or(FULL_TCP_PAYLOAD, |bytes| Bytes(bytes.into()));
             let sender = LoadSender::new(rate, segment.min(FULL_TCP_PAYLOAD), clock.now());
             send_datagrams((&open, &udp), sender, clock, LoadHeader::write)
         }),

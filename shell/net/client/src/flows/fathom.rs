@@ -4,7 +4,8 @@ use crate::error::{CLOSED, UNEXPECTED};
 use crate::peer::{FlowPlan, OpenFlow, Peer, UdpEncoding, UdpProbes, UdpReply, WebProbe, udp_socket};
 use crate::resolve::{Limits, host_field};
 use fathom_os::error::without_code;
-use fathom_os::socket::{congestion_control, send_file};
+use fathom_os::fd::AsFd;
+use fathom_os::socket::{MemoryFile, congestion_control};
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::{
     CLASSES, CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowLoad, FlowRequest, Ticket, UdpKind,
@@ -13,10 +14,8 @@ use fathom_probe::protocol::{
 use fathom_probe::session::Hello;
 use fathom_units::{Direction, Time};
 use socket2::Socket;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A session with `fathom serve`.
@@ -26,7 +25,7 @@ pub(crate) struct FathomPeer {
     /// Loads at a chosen rate that the server knows, by name.
     loads: Vec<String>,
     /// Payload of up flows.
-    payload: Arc<File>,
+    payload: Arc<MemoryFile>,
 }
 
 impl FathomPeer {
@@ -95,7 +94,7 @@ impl Peer for FathomPeer {
         let (on, payload) = (socket.clone(), self.payload.clone());
         Ok(match flow.direction {
             Direction::Up => OpenFlow {
-                congestion_control: Some(congestion_control(&socket).map_err(|e| without_code(&e))?),
+                congestion_control: congestion_control(&socket).ok(),
                 transfer: Box::new(move |_| send(&on, &payload)),
                 socket,
             },
@@ -217,10 +216,10 @@ pub(super) fn read_answer(
     Err(UNEXPECTED.to_owned())
 }
 
-fn send(socket: &Socket, payload: &File) -> Result<(), String> {
+fn send(socket: &Socket, payload: &MemoryFile) -> Result<(), String> {
     let mut offset = 0;
     loop {
-        let sent = send_file(socket.as_fd(), payload.as_fd(), offset as u64, super::LOAD_FILE_BYTES - offset);
+        let sent = payload.send(socket.as_fd(), offset as u64, super::LOAD_FILE_BYTES - offset);
         offset = (offset + sent.map_err(|e| without_code(&e))?) % super::LOAD_FILE_BYTES;
     }
 }

@@ -1,12 +1,12 @@
 //! A connection without blocking, encrypted or not.
 use crate::peer::Encrypted;
 use crate::resolve::tcp_socket;
+use fathom_os::fd::AsFd;
 use fathom_os::socket::{set_dscp, start_connect};
 use fathom_os::timestamp::{Stamping, enable};
 use socket2::Socket;
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 
 /// Where connections of probes lead.
 #[derive(Clone, Copy)]

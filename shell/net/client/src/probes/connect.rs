@@ -4,6 +4,7 @@ use super::{Context, ProbeMachine, series_of};
 use crate::error::CLOSED;
 use crate::peer::{Exchange, ExchangeStage, StartExchange, WebProbe};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::tcp_info::tcp_info;
 use fathom_os::timestamp::receive;
@@ -12,7 +13,6 @@ use fathom_run::{NotSent, Note};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::io::{ErrorKind, Write};
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 /// Maximum concurrent connections: at 20 per second, enough for delays of 4 s; below the quarter of

@@ -1,12 +1,12 @@
 //! Kernel timestamps of datagrams entering the host's queue.
 use super::Context;
 use fathom_os::mmsg::IcmpRefusal;
-use fathom_os::timestamp::{Departure, QueueEntry, queue_entry};
+use fathom_os::timestamp::{Departure, QueueEntry};
 use fathom_probe::ProbeSeries;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Duration, WallTime};
 use std::collections::VecDeque;
-use std::os::fd::BorrowedFd;
+use std::io;
 
 /// Probes whose departure from the host is awaited.
 const MOST_QUEUED: usize = 4096;
@@ -37,17 +37,17 @@ impl Departures {
     pub(crate) const fn failed(&mut self) {
         self.out_of_step = true;
     }
-    /// Reads the error queue of `socket`. It must be emptied: otherwise every wait on the socket
-    /// returns immediately. `on_refusal` gets ICMP errors, and the packets that they are about.
+    /// Takes all entries of a socket's error queue: otherwise every wait on the socket returns
+    /// immediately. `on_refusal` gets ICMP errors, and the packets that they are about.
     pub(crate) fn collect(
         &mut self,
-        socket: BorrowedFd<'_>,
+        next: &dyn Fn(&mut [u8]) -> io::Result<QueueEntry>,
         series: &mut ProbeSeries,
         context: &mut Context,
         on_refusal: &mut dyn FnMut(IcmpRefusal, &[u8]),
     ) {
         let mut packet = [0; 256];
-        while let Ok(entry) = queue_entry(socket, &mut packet) {
+        while let Ok(entry) = next(&mut packet) {
             let sent = match entry {
                 QueueEntry::Stamp(sent) if !self.out_of_step => sent,
                 QueueEntry::Refused(refusal, length) => {

@@ -1,6 +1,7 @@
 //! DNS queries to the resolver of this host.
 use super::{Context, ProbeMachine, series_of};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::PollFd;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::dns::{query, response_code};
@@ -12,7 +13,6 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;
 use std::fs::read_to_string;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::AsFd;
 
 const PORT: u16 = 53;
 /// The resolvers of this host, and those behind systemd's local one.

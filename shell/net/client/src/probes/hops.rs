@@ -1,12 +1,16 @@
 //! ICMP echoes to all routers of the path.
 use super::{Context, ProbeMachine};
+use fathom_os::clock::both_clocks;
+use fathom_os::echo::{EchoSocket, echo_socket};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
+use fathom_os::interface::{Medium, medium};
 use fathom_os::mmsg::{IcmpRefusal, Inbox, Notice, ReceivedMessage};
-use fathom_os::netlink::Netlink;
+use fathom_os::next_hop::next_hop;
 use fathom_os::poll::PollFd;
 use fathom_os::raw::FlowSockets;
-use fathom_os::socket::{EchoSocket, echo_socket, queue_errors, set_hop_limit};
-use fathom_os::timestamp::{Stamping, both_clocks, enable, enable_headers};
+use fathom_os::socket::{queue_errors, set_hop_limit};
+use fathom_os::timestamp::Stamping;
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
     EchoCodec, EchoPayload, FlowProbes, HopCodec, HopProbe, HopRates, HopReply, Hops, IcmpVersion, Probe,
@@ -14,9 +18,8 @@ use fathom_probe::{
 };
 use fathom_run::{FirstLink, NotSent, Path};
 use fathom_units::{Duration, Time, WallTime};
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, Socket, Type};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
-use std::os::fd::AsFd;
 
 const BATCH: usize = 32;
 /// Longest message: an ICMP error quotes a request after its IP header.
@@ -25,8 +28,6 @@ const MESSAGE_BYTES: usize = 256;
 /// flow: each hop has a port in between.
 const FIRST_PORT: u16 = 33_434;
 const PORTS_PER_FLOW: u16 = 32;
-/// Type of an Ethernet interface, and of Wi-Fi. Source: linux/if_arp.h, `ARPHRD_ETHER`.
-const ETHERNET: &str = "1";
 /// Interval of reports of the hops, for a live display.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
@@ -70,11 +71,11 @@ pub(crate) struct HopProber {
     server: IpAddr,
     hops: Hops,
     in_flow: Option<InFlow>,
-    expiring: Socket,
+    expiring: EchoSocket,
     expiring_codec: HopCodec,
     /// For datagrams of other flows.
     other_flows: Socket,
-    echo: Socket,
+    echo: EchoSocket,
     echo_codec: EchoCodec,
     /// Interface of the first router; a link-local address needs it.
     interface: u32,
@@ -91,13 +92,13 @@ impl HopProber {
         load_dscp: Option<u8>,
         session: SessionId,
     ) -> Result<Self, String> {
-        let route = Netlink::open().and_then(|mut netlink| netlink.route_to(server));
-        let (_, interface) = route.map_err(|error| format!("route to {server}: {}", without_code(&error)))?;
+        let (_, interface) =
+            next_hop(server).map_err(|error| format!("route to {server}: {}", without_code(&error)))?;
         let is_ipv6 = server.is_ipv6();
         let version = if is_ipv6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let word = |from: usize| u64::from_be_bytes(std::array::from_fn(|n| session.0[from + n]));
-        let EchoSocket { socket: expiring, kernel_matches } = open_socket(is_ipv6)?;
-        let token = word(8);
+        let expiring = open_socket(is_ipv6)?;
+        let (token, kernel_matches) = (word(8), expiring.kernel_matches);
         let echo_codec = EchoCodec::new(version, word(0).rotate_left(32));
         Ok(HopProber {
             server,
@@ -107,10 +108,13 @@ impl HopProber {
             expiring,
             expiring_codec: HopCodec { version, identifier: token as u16, token, kernel_matches },
             other_flows: open_datagrams(server)?,
-            echo: open_socket(is_ipv6)?.socket,
+            echo: open_socket(is_ipv6)?,
             echo_codec,
             interface,
-            first_link: first_link("/sys/class/net".as_ref(), interface),
+            first_link: medium(interface).map(|medium| match medium {
+                Medium::Ethernet => FirstLink::Wired,
+                Medium::Wifi => FirstLink::Wifi,
+            }),
             inbox: Inbox::new(BATCH, MESSAGE_BYTES),
         })
     }
@@ -120,9 +124,9 @@ impl HopProber {
                 self.in_flow.as_mut().map_or(Ok(0), |in_flow| in_flow.send(hop, sequence, now))
             }
             HopProbe::Expiring { hop, sequence } => {
-                set_hop_limit(&self.expiring, self.server.is_ipv6(), hop)?;
+                self.expiring.set_hop_limit(hop)?;
                 let request = self.expiring_codec.request(sequence);
-                self.expiring.send_to(&request, &self.address_of(self.server))
+                self.expiring.send_to(&request, self.address_of(self.server))
             }
             HopProbe::OtherFlow { hop, flow } => {
                 set_hop_limit(&self.other_flows, self.server.is_ipv6(), hop)?;
@@ -132,7 +136,7 @@ impl HopProber {
             HopProbe::Echo { hop, sequence, to } => {
                 let (target, sent) = (u32::from(hop), Probe { sequence, at: wall, sent: now });
                 let request = self.echo_codec.request(&EchoPayload { target, probe: sent });
-                self.echo.send_to(&request, &self.address_of(to))
+                self.echo.send_to(&request, self.address_of(to))
             }
         }
     }
@@ -140,20 +144,20 @@ impl HopProber {
     pub(crate) const fn hops(&self) -> &Hops {
         &self.hops
     }
-    fn address_of(&self, ip: IpAddr) -> SockAddr {
+    fn address_of(&self, ip: IpAddr) -> SocketAddr {
         match ip {
             IpAddr::V6(v6) if v6.is_unicast_link_local() => {
-                SocketAddr::V6(SocketAddrV6::new(v6, 0, 0, self.interface)).into()
+                SocketAddr::V6(SocketAddrV6::new(v6, 0, 0, self.interface))
             }
-            _ => SocketAddr::new(ip, 0).into(),
+            _ => SocketAddr::new(ip, 0),
         }
     }
     fn receive_expired(&mut self, context: &mut Context) {
         let mut replies = Vec::new();
-        while self.inbox.receive_errors(self.expiring.as_fd()).is_ok_and(|count| count > 0) {
+        while self.expiring.receive_errors_into(&mut self.inbox).is_ok_and(|count| count > 0) {
             replies.extend(self.inbox.iter().filter_map(|message| self.error(&message)));
         }
-        while self.inbox.receive(self.expiring.as_fd()).is_ok_and(|count| count > 0) {
+        while self.expiring.receive_into(&mut self.inbox).is_ok_and(|count| count > 0) {
             replies.extend(self.inbox.iter().filter_map(|message| self.answer(&message)));
         }
         for Reply { reply, from, hop_limit, stamp } in replies {
@@ -204,7 +208,7 @@ impl HopProber {
         Some(Reply::new(self.expiring_codec.read_reply(message.bytes)?, from, message))
     }
     fn receive_echoes(&mut self, context: &mut Context) {
-        while self.inbox.receive(self.echo.as_fd()).is_ok_and(|count| count > 0) {
+        while self.echo.receive_into(&mut self.inbox).is_ok_and(|count| count > 0) {
             for message in self.inbox.iter() {
                 let Some(payload) = self.echo_codec.read_reply(message.bytes) else { continue };
                 let (Some(from), Ok(hop)) = (message.from, u8::try_from(payload.target)) else { continue };
@@ -216,7 +220,7 @@ impl HopProber {
             }
         }
         // Errors are discarded: an unreachable router has no replies.
-        while self.inbox.receive_errors(self.echo.as_fd()).is_ok_and(|count| count > 0) {}
+        while self.echo.receive_errors_into(&mut self.inbox).is_ok_and(|count| count > 0) {}
     }
 }
 
@@ -236,9 +240,7 @@ impl Reply {
 
 fn open_socket(is_ipv6: bool) -> Result<EchoSocket, String> {
     let opened = echo_socket(is_ipv6).map_err(|error| error.to_string())?;
-    let prepared = queue_errors(&opened.socket, is_ipv6)
-        .and_then(|()| enable_headers(opened.socket.as_fd(), is_ipv6))
-        .and_then(|()| enable(opened.socket.as_fd(), Stamping::Arrivals));
+    let prepared = opened.queue_errors().and_then(|()| opened.enable(Stamping::Arrivals));
     prepared.map(|()| opened).map_err(|error| without_code(&error))
 }
 
@@ -253,29 +255,13 @@ fn open_datagrams(server: IpAddr) -> Result<Socket, String> {
     prepared.map_err(|error| without_code(&error))
 }
 
-/// Kind of the link of an interface, one of `interfaces`. That of a tunnel is unknown: it may be on
-/// top of Wi-Fi.
-fn first_link(interfaces: &std::path::Path, interface: u32) -> Option<FirstLink> {
-    let number = interface.to_string();
-    let read = |folder: &std::path::Path, name| {
-        std::fs::read_to_string(folder.join(name)).unwrap_or_default().trim().to_owned()
-    };
-    let is_it = |folder: &std::path::PathBuf| read(folder, "ifindex") == number;
-    let folders = std::fs::read_dir(interfaces).ok()?;
-    let folder = folders.filter_map(Result::ok).map(|entry| entry.path()).find(is_it)?;
-    if ["wireless", "phy80211"].iter().any(|name| folder.join(name).exists()) {
-        return Some(FirstLink::Wifi);
-    }
-    (read(&folder, "type") == ETHERNET).then_some(FirstLink::Wired)
-}
-
 impl ProbeMachine for HopProber {
     /// None: its probes determine nothing about the phases, and no late reply is waited for.
     fn series(&mut self) -> &mut [ProbeSeries] {
         &mut []
     }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
-        let sockets = [&self.expiring, &self.other_flows, &self.echo].map(|socket| socket.as_fd());
+        let sockets = [self.expiring.as_fd(), self.other_flows.as_fd(), self.echo.as_fd()];
         let errors = self.in_flow.as_ref().map(|in_flow| in_flow.sockets.errors());
         fds.extend(sockets.into_iter().chain(errors).map(PollFd::readable));
     }
@@ -304,26 +290,5 @@ impl ProbeMachine for HopProber {
         let hops = std::mem::replace(&mut self.hops, Hops::new(HopRates::TEST));
         let path = Path { first_link: self.first_link, ..hops.path() };
         Some((path, hops.into_series().collect()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_ethernet_is_a_cable() {
-        let root = std::env::temp_dir().join(format!("fathom-links-{}", std::process::id()));
-        // Types of linux/if_arp.h: Ethernet, Wi-Fi as well, a tunnel without a header, PPP.
-        for (name, number, kind) in [("eth0", 2, 1), ("wlan0", 3, 1), ("wg0", 4, 65_534), ("ppp0", 5, 512)] {
-            let folder = root.join(name);
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(folder.join("ifindex"), format!("{number}\n")).unwrap();
-            std::fs::write(folder.join("type"), format!("{kind}\n")).unwrap();
-        }
-        std::fs::create_dir(root.join("wlan0/phy80211")).unwrap();
-        let found = [2, 3, 4, 5, 6].map(|number| first_link(&root, number));
-        std::fs::remove_dir_all(&root).unwrap();
-        assert_eq!(found, [Some(FirstLink::Wired), Some(FirstLink::Wifi), None, None, None]);
     }
 }

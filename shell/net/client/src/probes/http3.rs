@@ -3,6 +3,7 @@ use super::channel::Target;
 use super::{Context, ProbeMachine, series_of};
 use crate::peer::{Exchange, ExchangeStage, StartExchange, WebProbe, udp_socket};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::set_dscp;
 use fathom_os::timestamp::{Stamping, enable, receive};
@@ -12,7 +13,6 @@ use fathom_units::{Duration, Time};
 use socket2::SockRef;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
 
 /// After this time without a response, a connection ends: longer than the largest delay of buffers
 /// in homes with one repetition. At two per second, at most 60 are open.

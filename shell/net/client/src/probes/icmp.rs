@@ -2,18 +2,18 @@
 use super::channel::Target;
 use super::departures::Departures;
 use super::{Context, ProbeEvent, ProbeMachine, series_of};
+use fathom_os::clock::both_clocks;
+use fathom_os::echo::{EchoSocket, echo_socket};
 use fathom_os::error::without_code;
 use fathom_os::mmsg::IcmpRefusal;
-use fathom_os::netlink::Netlink;
+use fathom_os::next_hop::next_hop;
 use fathom_os::poll::PollFd;
-use fathom_os::socket::{EchoSocket, echo_socket, queue_errors, set_dscp};
-use fathom_os::timestamp::{Stamping, both_clocks, enable, enable_headers, receive};
+use fathom_os::timestamp::Stamping;
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{EchoCodec, EchoPayload, IcmpError, IcmpVersion, Probe, ProbeKind, ProbeSeries};
 use fathom_run::{NotSent, Series};
 use fathom_units::Time;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
-use std::os::fd::AsFd;
 
 pub(crate) struct IcmpProber {
     socket: EchoSocket,
@@ -30,11 +30,8 @@ impl IcmpProber {
         let version = if to.is_ipv6() { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let socket = echo_socket(to.is_ipv6()).map_err(|e| e.to_string())?;
         // Connected, so that only packets from this address arrive.
-        socket.socket.connect(&to.into()).map_err(|e| without_code(&e))?;
-        set_dscp(&socket.socket, to.is_ipv6(), dscp).map_err(|e| without_code(&e))?;
-        let enabled = enable(socket.socket.as_fd(), Stamping::Both)
-            .and_then(|()| enable_headers(socket.socket.as_fd(), to.is_ipv6()));
-        enabled.map_err(|e| without_code(&e))?;
+        let ready = socket.connect(to).and_then(|()| socket.set_dscp(dscp));
+        ready.and_then(|()| socket.enable(Stamping::Both)).map_err(|e| without_code(&e))?;
         // The probes of the gateway have another token than those of the server.
         let first = kind as usize;
         let token = session.0[first..first + 8].iter().fold(0, |token, byte| token << 8 | u64::from(*byte));
@@ -45,8 +42,7 @@ impl IcmpProber {
 
 /// The gateway of the route to `server`.
 pub(crate) fn gateway(server: IpAddr) -> Result<SocketAddr, String> {
-    let route = Netlink::open().and_then(|mut netlink| netlink.route_to(server));
-    let (gateway, interface) = route.map_err(|error| without_code(&error))?;
+    let (gateway, interface) = next_hop(server).map_err(|error| without_code(&error))?;
     match gateway.ok_or("none")? {
         // A link-local address needs its interface.
         IpAddr::V6(address) => Ok(SocketAddrV6::new(address, 0, 0, interface).into()),
@@ -57,8 +53,7 @@ pub(crate) fn gateway(server: IpAddr) -> Result<SocketAddr, String> {
 impl IcmpProber {
     /// Reports ICMP errors about its requests.
     pub(crate) fn with_errors(self) -> Result<Self, String> {
-        let is_v6 = self.codec.version == IcmpVersion::V6;
-        queue_errors(&self.socket.socket, is_v6).map_err(|e| without_code(&e))?;
+        self.socket.queue_errors().map_err(|e| without_code(&e))?;
         Ok(self)
     }
 }
@@ -68,7 +63,7 @@ impl ProbeMachine for IcmpProber {
         &mut self.series
     }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
-        fds.push(PollFd::readable(self.socket.socket.as_fd()));
+        fds.push(PollFd::readable(self.socket.as_fd()));
     }
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         let [series] = &mut self.series;
@@ -76,7 +71,7 @@ impl ProbeMachine for IcmpProber {
         let probe = Probe { sequence: series.next_sequence(), at: wall, sent: now };
         let request = self.codec.request(&EchoPayload { target: 0, probe });
         // The first call may only report an ICMP error about an earlier request.
-        let send = || self.socket.socket.send(&request);
+        let send = || self.socket.send(&request);
         if let Err(error) = send().or_else(|_| send()) {
             self.departures.failed();
             return Err(NotSent::System(without_code(&error)));
@@ -90,7 +85,8 @@ impl ProbeMachine for IcmpProber {
     fn receive(&mut self, context: &mut Context) {
         let [series] = &mut self.series;
         let mut refusals = Vec::new();
-        self.departures.collect(self.socket.socket.as_fd(), series, context, &mut |refusal, packet| {
+        let entries = |packet: &mut [u8]| self.socket.queue_entry(packet);
+        self.departures.collect(&entries, series, context, &mut |refusal, packet| {
             refusals.extend(self.codec.read_request(packet).map(|request| (request.probe.sequence, refusal)));
         });
         for (sequence, IcmpRefusal { by, icmp_type, code }) in refusals {
@@ -98,7 +94,7 @@ impl ProbeMachine for IcmpProber {
             (context.report)(ProbeEvent::Refused { sequence, by, error });
         }
         let mut buffer = [0; 256];
-        while let Ok(got) = receive(self.socket.socket.as_fd(), &mut buffer) {
+        while let Ok(got) = self.socket.receive(&mut buffer) {
             let Some(payload) = self.codec.read_reply(&buffer[..got.length.min(buffer.len())]) else {
                 continue;
             };

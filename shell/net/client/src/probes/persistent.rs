@@ -4,6 +4,7 @@ use super::{Context, ProbeMachine, series_of};
 use crate::error::{CLOSED, UNEXPECTED};
 use crate::peer::{Encrypted, Encryption, WebProbe};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::timestamp::receive;
 use fathom_probe::{ProbeKind, ProbeSeries, Responses};
@@ -11,7 +12,6 @@ use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::os::fd::AsFd;
 
 /// Delay before reconnecting after a failure.
 pub(super) const RETRY_AFTER: Duration = Duration::from_secs(1);

@@ -8,9 +8,9 @@ use super::requests::RequestProber;
 use super::udp::UdpProber;
 use super::{Context, LOOK_EVERY, ProbeEvent, ProbeMachine};
 use crate::ping::{PingConfig, PingEvent, PingProbe, PingTarget};
+use fathom_os::echo::{EchoSocketError, echo_socket};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
-use fathom_os::socket::{EchoSocketError, echo_socket};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
     ClockTracker, Due, FourStamps, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, UdpRecord,

@@ -6,6 +6,7 @@ use super::{Context, ProbeMachine, series_of};
 use crate::error::CLOSED;
 use crate::peer::{PersistentRequests, Requests};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::PollFd;
 use fathom_os::timestamp::receive;
 use fathom_probe::{ProbeKind, ProbeSeries};
@@ -13,7 +14,6 @@ use fathom_run::{NotSent, Note};
 use fathom_units::Time;
 use socket2::Socket;
 use std::io::{ErrorKind, Write};
-use std::os::fd::AsFd;
 
 /// Longer than a record of TLS with its header, and than any datagram.
 const BUFFER_BYTES: usize = 17 * 1024;

@@ -3,14 +3,14 @@ use super::departures::Departures;
 use super::{Context, ProbeEvent, ProbeMachine, series_of};
 use crate::peer::{UdpProbes, UdpReply};
 use fathom_os::error::without_code;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::set_class;
-use fathom_os::timestamp::{Stamping, enable, enable_class, receive};
+use fathom_os::timestamp::{Stamping, enable, enable_class, queue_entry, receive};
 use fathom_probe::{FourStamps, ProbeKind, ProbeSeries, UdpAnswer, UdpRecord};
 use fathom_run::{NotSent, Series};
 use fathom_units::{PerDirection, Time};
 use socket2::SockRef;
-use std::os::fd::AsFd;
 
 /// Longer than any reply that is read.
 const BUFFER_BYTES: usize = 2_048;
@@ -80,7 +80,8 @@ impl ProbeMachine for UdpProber {
     }
     fn receive(&mut self, context: &mut Context) {
         let [series] = &mut self.series;
-        self.departures.collect(self.probes.socket.as_fd(), series, context, &mut |_, _| ());
+        let entries = |packet: &mut [u8]| queue_entry(self.probes.socket.as_fd(), packet);
+        self.departures.collect(&entries, series, context, &mut |_, _| ());
         let mut buffer = [0; BUFFER_BYTES];
         while let Ok(got) = receive(self.probes.socket.as_fd(), &mut buffer) {
             if let Some(reply) = self.probes.encoding.reply(&buffer[..got.length.min(buffer.len())]) {

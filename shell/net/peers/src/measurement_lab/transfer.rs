@@ -2,11 +2,11 @@
 use crate::tls::cause;
 use crate::web::Stream;
 use fathom_client::Meter;
+use fathom_os::fd::AsFd;
 use fathom_os::poll::{self, PollFd};
 use fathom_protocol::measurement_lab::{MAX_MESSAGE_BYTES, congestion_control};
 use socket2::Socket;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsFd;
 use tungstenite::client::{ClientRequestBuilder, IntoClientRequest};
 use tungstenite::handshake::HandshakeError;
 use tungstenite::handshake::client::Request;

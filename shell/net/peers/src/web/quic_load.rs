@@ -4,6 +4,8 @@ use super::multiplexed::{PROBE_EVERY, WAITING};
 use crate::tls::cause;
 use fathom_client::Meter;
 use fathom_os::clock::Clock;
+use fathom_os::fd::AsFd;
+use fathom_os::local::LocalStream;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::set_receive_buffer;
 use fathom_units::{Duration, Time};
@@ -11,8 +13,6 @@ use quinn_proto::StreamId;
 use socket2::SockRef;
 use std::io::{ErrorKind, Read};
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 
 /// Most datagrams that are received before acknowledgments are sent.
 const BATCH: usize = 32;
@@ -26,7 +26,7 @@ pub(crate) struct Download {
     pub(crate) plan: QuicPlan,
     pub(crate) socket: UdpSocket,
     /// Ends the download when its other end is shut down.
-    pub(crate) stop: UnixStream,
+    pub(crate) stop: LocalStream,
     /// Requests of the load and of a probe.
     pub(crate) large: Vec<u8>,
     pub(crate) small: Vec<u8>,

@@ -3,11 +3,11 @@ use super::Upload;
 use super::stream::Stream;
 use crate::tls::cause;
 use fathom_client::Meter;
+use fathom_os::fd::AsFd;
 use fathom_os::socket::discard;
 use fathom_probe::Responses;
 use fathom_probe::protocol::post_request;
 use std::io::{Read, Write};
-use std::os::fd::AsFd;
 
 /// Bytes per receive call.
 const RECEIVE_BYTES: usize = 256 * 1024;

@@ -1,6 +1,6 @@
 //! Connections whose writes are small on slow lines, so that a short response does not wait long
 //! behind those of other streams.
-use fathom_os::socket::send_piece;
+use fathom_os::socket::{send_piece, set_unsent_limit};
 use socket2::SockRef;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -131,7 +131,7 @@ impl AsyncWrite for Transport {
 fn limit_unsent(stream: &TcpStream, piece_bytes: usize) {
     let bytes = if piece_bytes > LEAST_BYTES { piece_bytes as u32 } else { 1 };
     // Without it, short responses only arrive later.
-    let _ = SockRef::from(stream).set_tcp_notsent_lowat(bytes);
+    let _ = set_unsent_limit(&SockRef::from(stream), bytes);
 }
 
 /// A TLS connection that takes a piece when the one before has left it.

@@ -1,18 +1,8 @@
 //! CPU usage.
-use crate::clock;
+pub use crate::cpu_times::CpuTimes;
+use crate::system_clock;
 use fathom_units::Duration;
 use std::io;
-
-/// Time of all CPUs since boot, in ticks (`USER_HZ`, usually 10 ms).
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct CpuTimes {
-    /// Total time.
-    pub total: u64,
-    /// Idle, or waiting for I/O.
-    pub idle: u64,
-    /// Stolen by the hypervisor.
-    pub steal: u64,
-}
 
 /// Reads `/proc/stat`.
 ///
@@ -67,7 +57,7 @@ fn parse_each(text: &str) -> Vec<PacketTimes> {
 /// CPU time of the calling thread.
 #[must_use]
 pub fn thread_time() -> Duration {
-    Duration::from_nanos(clock::read(libc::CLOCK_THREAD_CPUTIME_ID))
+    Duration::from_nanos(system_clock::read(libc::CLOCK_THREAD_CPUTIME_ID))
 }
 
 #[cfg(test)]

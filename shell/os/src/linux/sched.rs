@@ -1,28 +1,7 @@
 //! Scheduling priority of the measuring thread.
+pub use crate::priority::Priority;
 use rustix::process::setpriority_process;
-use std::fmt;
 use std::io;
-
-/// The priority that a thread obtained.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Priority {
-    /// SCHED_FIFO: it runs as soon as it wakes.
-    RealTime,
-    /// A nice value below 0.
-    Nice(i32),
-    /// Default priority.
-    Normal,
-}
-
-impl fmt::Display for Priority {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Priority::RealTime => write!(f, "real time"),
-            Priority::Nice(n) => write!(f, "nice {n}"),
-            Priority::Normal => write!(f, "normal"),
-        }
-    }
-}
 
 /// The lowest priority of SCHED_FIFO: above all ordinary threads, below the kernel's own.
 const REAL_TIME_PRIORITY: i32 = 1;

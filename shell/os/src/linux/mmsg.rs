@@ -2,52 +2,12 @@
 //! buffers are reused.
 //!
 //! Written by hand because rustix lacks recvmmsg(2).
+pub use crate::received::{IcmpRefusal, Notice, ReceivedMessage};
 use crate::timestamp::{CONTROL_WORDS, address, class, control, hop_limit, software_stamp};
-use fathom_units::WallTime;
 use std::io;
 use std::mem;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
-
-/// An ICMP error from a router or host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct IcmpRefusal {
-    /// Its sender; `None` if unknown.
-    pub by: Option<IpAddr>,
-    /// Type of the message.
-    pub icmp_type: u8,
-    /// Code of the message.
-    pub code: u8,
-}
-
-/// Meaning of an error queue entry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Notice {
-    /// The packet entered the queue of its interface; the time is the entry's timestamp.
-    Queued,
-    /// An ICMP error.
-    Refused(IcmpRefusal),
-    /// Something else.
-    Other,
-}
-
-/// A received message.
-#[derive(Clone, Copy, Debug)]
-pub struct ReceivedMessage<'b> {
-    /// The datagram; for an error queue entry, as much of the original packet as was kept.
-    pub bytes: &'b [u8],
-    /// The sender; for an error queue entry, the destination of the original packet.
-    pub from: Option<SocketAddr>,
-    /// The kernel's timestamp.
-    pub stamp: Option<WallTime>,
-    /// Meaning of the error queue entry.
-    pub notice: Option<Notice>,
-    /// TTL or hop limit on arrival, after [`crate::timestamp::enable_headers`]; for an error queue
-    /// entry, that of the ICMP error.
-    pub hop_limit: Option<u8>,
-    /// Traffic class (DSCP and ECN field), after [`crate::timestamp::enable_class`].
-    pub class: Option<u8>,
-}
 
 #[derive(Clone, Copy)]
 struct Slot {
@@ -218,7 +178,7 @@ mod tests {
     use super::*;
     use crate::timestamp::{Stamping, enable, enable_with_packets, send_stamped};
     use socket2::SockAddr;
-    use std::net::UdpSocket;
+    use std::net::{SocketAddr, UdpSocket};
     use std::os::fd::AsFd;
 
     fn sockets(any: &str) -> (UdpSocket, UdpSocket) {

@@ -1,7 +1,7 @@
 //! Raw sockets for packets in a TCP flow of this host, which needs CAP_NET_RAW.
 use crate::mmsg::Inbox;
+pub use crate::received::FlowError;
 use crate::timestamp::{Stamping, enable};
-use fathom_units::WallTime;
 use socket2::{Domain, Protocol, SockAddr, SockFilter, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -30,17 +30,6 @@ pub struct FlowSockets {
     /// Receives copies of ICMP errors about expired TCP segments.
     errors: Socket,
     inbox: Inbox,
-}
-
-/// An ICMP error.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowError<'b> {
-    /// Its sender.
-    pub router: IpAddr,
-    /// From the ICMP header on.
-    pub message: &'b [u8],
-    /// When it arrived.
-    pub stamp: Option<WallTime>,
 }
 
 impl FlowSockets {

@@ -296,10 +296,3 @@ fn wait_without_reaping(child: Pid) -> io::Result<()> {
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     Ok(retry_on_intr(|| waitid(WaitId::Pid(child), ended)).map(drop)?)
 }
-/// Name of this host; `localhost` if it has none.
-#[must_use]
-pub fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
-}

@@ -1,8 +1,9 @@
 //! Limit of open files, and reading files safely.
+pub use crate::bounded::{read_at_most, read_text_at_most};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Opens a regular file for reading. Does not block if the path was replaced by a pipe or device.
@@ -19,28 +20,20 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The bytes of a file, which can be a pipe or a device.
+/// Creates a file with these permissions. It must not exist.
 ///
 /// # Errors
-/// See `open(2)` and `read(2)`; `FileTooLarge` if there are more than `max_bytes`, of which no more
-/// are read.
-pub fn read_at_most(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes {
-        let limit = format!("larger than the limit of {max_bytes} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, limit));
-    }
-    Ok(bytes)
+/// See `open(2)`.
+pub fn create_new(path: &Path, mode: u32) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
 }
 
-/// The text of a file, as [`read_at_most`].
+/// Reads bytes of a file from an offset, without its position. Returns their number.
 ///
 /// # Errors
-/// As [`read_at_most`]; `InvalidData` if it is not UTF-8.
-pub fn read_text_at_most(path: &Path, max_bytes: u64) -> io::Result<String> {
-    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text");
-    String::from_utf8(read_at_most(path, max_bytes)?).map_err(not_text)
+/// See `pread(2)`.
+pub fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(into, offset)
 }
 
 /// Raises the soft limit of open files to the hard limit and returns it. The usual 1,024 exists for
@@ -58,13 +51,6 @@ pub fn raise_limit() -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_endless_file_is_read_up_to_the_limit() {
-        let error = read_at_most(Path::new("/dev/zero"), 1_000).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-        assert_eq!(read_text_at_most(Path::new("/dev/null"), 0).unwrap(), "");
-    }
 
     #[test]
     fn the_limit_is_what_may_be_had_and_stays() {

@@ -4,10 +4,11 @@
 //! clocks right after the call.
 //!
 //! Written by hand because neither socket2 nor rustix parses these control messages.
-use crate::clock::{Clock, wall_now};
-use crate::mmsg::{IcmpRefusal, Notice, notice};
+use crate::mmsg::notice;
 use crate::option;
-use fathom_units::{Time, WallTime};
+use crate::received::Notice;
+pub use crate::received::{Departure, QueueEntry, Received, SentStamp, Stamping};
+use fathom_units::WallTime;
 use socket2::SockAddr;
 use std::io;
 use std::mem;
@@ -17,15 +18,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// Space for a timestamp and an extended error with its address, in 8-byte words for alignment.
 pub(crate) const CONTROL_WORDS: usize = 32;
 
-/// Which packets of a socket the kernel timestamps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stamping {
-    /// Arriving packets.
-    Arrivals,
-    /// Arriving packets, and departing ones twice: entering the host's queue, and leaving it for
-    /// the device.
-    Both,
-}
+/// Whether the system timestamps arriving datagrams.
+pub const STAMPS_ARRIVALS: bool = true;
 
 /// Enables timestamps for both directions like [`enable`], but departure timestamps come with the
 /// packet itself, so that a failed send cannot disturb the packet numbering. Only entry into the
@@ -100,44 +94,9 @@ fn set_flags(socket: BorrowedFd<'_>, flags: libc::c_uint) -> io::Result<()> {
     }
 }
 
-/// Wall and monotonic time of the same moment: of three pairs of readings, the fastest.
-#[must_use]
-pub fn both_clocks(clock: Clock) -> (WallTime, Time) {
-    let pair = || {
-        let before = clock.now();
-        let wall = wall_now();
-        let after = clock.now();
-        (after - before, wall, after)
-    };
-    let best = (0..2).fold(pair(), |best, _| {
-        let next = pair();
-        if next.0 < best.0 { next } else { best }
-    });
-    (best.1, best.2)
-}
-
-/// A received datagram or part of a stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Received {
-    /// Bytes written to the buffer; 0 is the end of a stream.
-    pub length: usize,
-    /// The sender; `None` for a stream.
-    pub from: Option<SocketAddr>,
-    /// Kernel timestamp of arrival; for a stream, of the last byte.
-    pub stamp: Option<WallTime>,
-    /// Address of this host to which it was sent, with port 0, after [`enable_headers`].
-    pub to: Option<SocketAddr>,
-    /// Its TTL or hop limit, after [`enable_headers`].
-    pub hop_limit: Option<u8>,
-    /// Its traffic class (DSCP and ECN field), after [`enable_headers`] or [`enable_class`].
-    pub class: Option<u8>,
-}
-
-impl Received {
-    fn new(length: usize, from: Option<SocketAddr>, header: &libc::msghdr) -> Self {
-        let (stamp, to) = (software_stamp(header), destination(header));
-        Received { length, from, stamp, to, hop_limit: hop_limit(header), class: class(header) }
-    }
+fn received(length: usize, from: Option<SocketAddr>, header: &libc::msghdr) -> Received {
+    let (stamp, to) = (software_stamp(header), destination(header));
+    Received { length, from, stamp, to, hop_limit: hop_limit(header), class: class(header) }
 }
 
 /// Reports the traffic class of arriving datagrams.
@@ -180,39 +139,7 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received
     // call.
     let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
     let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-    Ok(Received::new(length, address(&slot.address), &header))
-}
-
-/// The moment of a departure timestamp.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Departure {
-    /// The packet entered the host's queue of the interface.
-    Queued,
-    /// The packet was handed to the device.
-    Sent,
-}
-
-/// Timestamp of a sent packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SentStamp {
-    /// Number of the packet among those sent on the socket since timestamps were enabled, from 0.
-    pub id: u32,
-    /// The moment.
-    pub departure: Departure,
-    /// The time.
-    pub stamp: WallTime,
-}
-
-/// An entry of a socket's error queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum QueueEntry {
-    /// A timestamp.
-    Stamp(SentStamp),
-    /// An ICMP error, after [`crate::socket::queue_errors`], and the bytes of the packet that were
-    /// written to the buffer.
-    Refused(IcmpRefusal, usize),
-    /// Anything else.
-    Other,
+    Ok(received(length, address(&slot.address), &header))
 }
 
 /// Takes one entry from the socket's error queue, and the packet that it is about.
@@ -408,7 +335,7 @@ impl Batch {
         let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
         for (header, slot) in headers.iter().zip(&self.slots).take(count) {
             let from = address(&slot.address);
-            self.received.push(Received::new(header.msg_len as usize, from, &header.msg_hdr));
+            self.received.push(received(header.msg_len as usize, from, &header.msg_hdr));
         }
         Ok(count)
     }
@@ -422,6 +349,7 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::wall_now;
     use crate::poll::{self, PollFd};
     use fathom_units::Duration;
     use std::net::UdpSocket;
@@ -510,14 +438,5 @@ mod tests {
             let got = receive(socket.as_fd(), &mut [0; 8]).unwrap();
             assert_eq!((got.to, got.hop_limit), (Some(SocketAddr::new(to, 0)), Some(hops as u8)));
         }
-    }
-
-    #[test]
-    fn both_clocks_agree_with_themselves() {
-        let clock = Clock::start();
-        let gap = |(wall, now): (WallTime, Time)| wall.0 - now.as_nanos();
-        let gaps: Vec<u64> = (0..100).map(|_| gap(both_clocks(clock))).collect();
-        let (low, high) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
-        assert!(high - low < 1_000_000, "clocks differ by {low} to {high} ns");
     }
 }

@@ -1,130 +1,37 @@
-//! Sockets for load and echo requests, and calls missing from std and socket2.
+//! Sockets for load, and calls missing from std and socket2.
 use crate::option;
 use fathom_units::{Bytes, Rate};
 use rustix::fs::{MemfdFlags, memfd_create, sendfile};
-use socket2::{Domain, Protocol, Socket, Type};
-use std::fmt;
+use socket2::{Domain, Socket, Type};
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-/// A socket that can send ICMP echo requests.
+/// Bytes that are sent again and again, in a file that is in memory.
 #[derive(Debug)]
-pub struct EchoSocket {
-    /// Non-blocking.
-    pub socket: Socket,
-    /// The kernel sets the identifier and delivers only matching replies. Otherwise this is a raw
-    /// socket: the caller chooses the identifier and receives every ICMP packet of the host, for
-    /// IPv4 with the IP header.
-    pub kernel_matches: bool,
-}
+pub struct MemoryFile(File);
 
-/// The command that lets every user open an echo socket.
-pub const ALLOW_ECHO: &str = "sysctl -w net.ipv4.ping_group_range=\"0 2147483647\"";
-
-/// Why no echo socket can be opened.
-#[derive(Debug)]
-pub enum EchoSocketError {
-    /// Neither an unprivileged nor a raw socket is allowed.
-    NotPermitted,
-    /// Another error.
-    Io(io::Error),
-}
-
-impl fmt::Display for EchoSocketError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EchoSocketError::NotPermitted => write!(
-                f,
-                "ICMP echo is not permitted (allow it with `{ALLOW_ECHO}`, \
-                 or give the program the capability CAP_NET_RAW)"
-            ),
-            EchoSocketError::Io(error) => write!(f, "ICMP socket: {error}"),
-        }
+impl MemoryFile {
+    /// A file with `bytes`.
+    ///
+    /// # Errors
+    /// See `memfd_create(2)` and `write(2)`.
+    pub fn new(bytes: &[u8]) -> io::Result<MemoryFile> {
+        let mut file = File::from(memfd_create("fathom-load", MemfdFlags::CLOEXEC)?);
+        file.write_all(bytes)?;
+        Ok(MemoryFile(file))
     }
-}
-impl std::error::Error for EchoSocketError {}
-
-/// Opens an unprivileged echo socket if `net.ipv4.ping_group_range` allows it, otherwise a raw one.
-///
-/// # Errors
-/// If neither is possible.
-pub fn echo_socket(v6: bool) -> Result<EchoSocket, EchoSocketError> {
-    let (domain, protocol) =
-        if v6 { (Domain::IPV6, Protocol::ICMPV6) } else { (Domain::IPV4, Protocol::ICMPV4) };
-    let open = |kind| Socket::new(domain, kind, Some(protocol));
-    let refused = |e: &io::Error| e.kind() == io::ErrorKind::PermissionDenied;
-    let unprivileged = open(Type::DGRAM);
-    let kernel_matches = unprivileged.is_ok();
-    let socket = match unprivileged {
-        Err(error) if refused(&error) => open(Type::RAW),
-        other => other,
-    };
-    let reason = |e| if refused(&e) { EchoSocketError::NotPermitted } else { EchoSocketError::Io(e) };
-    let socket = socket.map_err(reason)?;
-    if !kernel_matches {
-        only_replies_and_errors(&socket, v6).map_err(EchoSocketError::Io)?;
+    /// Sends up to `length` bytes from `offset` to `socket` without copying them through user
+    /// space.
+    ///
+    /// # Errors
+    /// See `sendfile(2)`.
+    pub fn send(&self, socket: BorrowedFd<'_>, offset: u64, length: usize) -> io::Result<usize> {
+        let mut at = offset;
+        Ok(sendfile(socket, &self.0, Some(&mut at), length)?)
     }
-    socket.set_nonblocking(true).map_err(EchoSocketError::Io)?;
-    Ok(EchoSocket { socket, kernel_matches })
-}
-
-/// Opens a non-blocking raw socket that receives only ICMP timestamp replies (RFC 792), with the IP
-/// header.
-///
-/// # Errors
-/// See `socket(2)`: it needs CAP_NET_RAW.
-pub fn timestamp_socket() -> io::Result<Socket> {
-    const ANSWER: u32 = 14;
-    let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?;
-    option::set(&socket, libc::SOL_RAW, ICMP_FILTER, !(1_u32 << ANSWER))?;
-    socket.set_nonblocking(true)?;
-    Ok(socket)
-}
-
-/// linux/icmp.h: a set bit blocks that type.
-const ICMP_FILTER: libc::c_int = 1;
-
-/// Filters echo requests, from others and its own on loopback, on a raw socket. They would be half
-/// of all packets.
-fn only_replies_and_errors(socket: &Socket, v6: bool) -> io::Result<()> {
-    // linux/icmpv6.h: works like that of ICMP.
-    const ICMPV6_FILTER: libc::c_int = 1;
-    if v6 {
-        let mut filter = [0_u32; 8];
-        // Type 128: echo request.
-        filter[128 / 32] = 1;
-        option::set(socket, libc::IPPROTO_ICMPV6, ICMPV6_FILTER, filter)
-    } else {
-        option::set(socket, libc::SOL_RAW, ICMP_FILTER, 1_u32 << 8)
-    }
-}
-
-/// Creates an in-memory file with `bytes`, for [`send_file`].
-///
-/// # Errors
-/// See `memfd_create(2)` and `write(2)`.
-pub fn memory_file(bytes: &[u8]) -> io::Result<File> {
-    let mut file = File::from(memfd_create("fathom-load", MemfdFlags::CLOEXEC)?);
-    file.write_all(bytes)?;
-    Ok(file)
-}
-
-/// Sends up to `length` bytes of `file` from `offset` to `socket` without copying them through user
-/// space.
-///
-/// # Errors
-/// See `sendfile(2)`.
-pub fn send_file(
-    socket: BorrowedFd<'_>,
-    file: BorrowedFd<'_>,
-    offset: u64,
-    length: usize,
-) -> io::Result<usize> {
-    let mut at = offset;
-    Ok(sendfile(socket, file, Some(&mut at), length)?)
 }
 
 /// Discards up to `length` bytes from a TCP socket without copying them. Waits for the first byte
@@ -206,6 +113,47 @@ pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
     option::set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
 }
 
+/// Sets the maximum segment size that a TCP socket announces, and its own.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn set_segment_bytes(socket: &Socket, bytes: u16) -> io::Result<()> {
+    socket.set_tcp_mss(bytes.into())
+}
+
+/// The maximum segment size of a TCP connection.
+///
+/// # Errors
+/// See `getsockopt(2)`.
+pub fn segment_bytes(socket: &Socket) -> io::Result<u32> {
+    socket.tcp_mss()
+}
+
+/// Lets other sockets with this option have the same port. The kernel gives a datagram to the one
+/// that is connected to its sender, if there is one.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn share_port(socket: &Socket) -> io::Result<()> {
+    socket.set_reuse_port(true)
+}
+
+/// Ends a TCP connection whose data is not acknowledged for so long.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn set_user_timeout(socket: &Socket, patience: Duration) -> io::Result<()> {
+    socket.set_tcp_user_timeout(Some(patience))
+}
+
+/// Takes no more data from the program while so many bytes are unsent.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn set_unsent_limit(socket: &Socket, bytes: u32) -> io::Result<()> {
+    socket.set_tcp_notsent_lowat(bytes)
+}
+
 /// Enables pacing of a TCP socket, as for BBR, with any congestion control.
 ///
 /// # Errors
@@ -272,12 +220,23 @@ pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
     set_class(socket, v6, dscp << 2)
 }
 
+/// Whether programs can set the traffic class of what they send.
+pub const SETS_CLASS: bool = true;
+
 /// Sets the traffic class of sent packets: DSCP and ECN field. TCP sets the latter itself.
 ///
 /// # Errors
 /// See `setsockopt(2)`.
 pub fn set_class(socket: &Socket, v6: bool, class: u8) -> io::Result<()> {
     set_of_family(socket, v6, [libc::IP_TOS, libc::IPV6_TCLASS], libc::c_int::from(class))
+}
+
+/// Sets the traffic class of a socket of either family.
+///
+/// # Errors
+/// As [`set_class`].
+pub fn set_flow_class(socket: &Socket, class: u8) -> io::Result<()> {
+    set_class(socket, socket.domain()? == Domain::IPV6, class)
 }
 
 /// Sends on a TCP socket, as a packet that later data does not join.
@@ -342,11 +301,11 @@ mod tests {
     #[test]
     fn a_memory_file_arrives_whole_and_can_be_discarded() {
         let bytes: Vec<u8> = (0..100_000_u32).map(|n| (n * 7 % 251) as u8).collect();
-        let file = memory_file(&bytes).unwrap();
+        let file = MemoryFile::new(&bytes).unwrap();
         let (near, mut far) = pair();
         let mut sent = 0;
         while sent < bytes.len() {
-            sent += send_file(near.as_fd(), file.as_fd(), sent as u64, bytes.len() - sent).unwrap();
+            sent += file.send(near.as_fd(), sent as u64, bytes.len() - sent).unwrap();
         }
         let mut head = vec![0; 1_000];
         far.read_exact(&mut head).unwrap();
@@ -387,10 +346,5 @@ mod tests {
         set_receive_window(&socket, Bytes(20_000)).unwrap();
         // Four times the window, which Linux doubles.
         assert_eq!(socket.recv_buffer_size().unwrap(), 160_000);
-    }
-
-    #[test]
-    fn the_refusal_names_the_setting() {
-        assert!(EchoSocketError::NotPermitted.to_string().contains("net.ipv4.ping_group_range"));
     }
 }

@@ -38,6 +38,21 @@ pub fn host_name(address: IpAddr) -> io::Result<Option<String>> {
     }
 }
 
+/// Name and version of the kernel, as `uname -sr`.
+#[must_use]
+pub fn kernel() -> String {
+    let read = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+    format!("{} {}", read("ostype").trim(), read("osrelease").trim())
+}
+
+/// Name of this host; `localhost` if it has none.
+#[must_use]
+pub fn own_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

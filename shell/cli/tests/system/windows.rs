@@ -1,0 +1,118 @@
+//! The program for Windows, run by wine over an emulated line. `make windows` builds it.
+use crate::program::{Ran, alone, run};
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/x86_64-pc-windows-gnu/demo")
+}
+
+/// Runs it with its own registry and wine server: the server opens all sockets, in its network
+/// namespace.
+struct Wine {
+    home: TempDir,
+}
+
+impl Wine {
+    fn new() -> Wine {
+        let program = folder().join("fathom.exe");
+        assert!(program.exists(), "no {}: run make windows", program.display());
+        Wine { home: tempfile::tempdir().unwrap() }
+    }
+    /// A script in which `fathom` is that for Windows.
+    fn script(&self, text: &str) -> String {
+        let (home, program) = (self.home.path().display(), folder().join("fathom.exe"));
+        let program = program.canonicalize().unwrap();
+        format!(
+            "export WINEDEBUG=-all WINEPREFIX={home}/wine; cd {home}\n\
+             fathom() {{ wine {program} \"$@\" </dev/null; }}\n{text}",
+            program = program.display()
+        )
+    }
+    fn run(&self, text: &str) -> Ran {
+        let ran = Command::new("sh").args(["-c", &self.script(text)]).output();
+        ran.expect("sh").into()
+    }
+    /// The script at the end of an emulated line.
+    fn over_line(&self, line: &str, text: &str) -> Ran {
+        run(&["lab", "--line", line, "--", "sh", "-c", &self.script(text)])
+    }
+    fn document(&self, name: &str) -> Json {
+        let text = std::fs::read(self.home.path().join(name)).unwrap();
+        serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+impl Drop for Wine {
+    fn drop(&mut self) {
+        // The server waits for more programs for some seconds.
+        drop(self.run("wineserver -k"));
+    }
+}
+
+fn is_bloated_upload(finding: &Json) -> bool {
+    finding["kind"] == "bufferbloat" && finding["direction"] == "up"
+}
+
+/// The line `cable`: 10 Mbit/s up with 330 kB of buffer, 100 Mbit/s down, four routers, 20 ms.
+#[test]
+fn a_line_is_measured() {
+    let _alone = alone();
+    let wine = Wine::new();
+    let ran = wine.over_line(
+        "cable",
+        "fathom ping 198.19.0.2 -c 5 -i 0.2 -o ping.json || exit 10
+         fathom path 198.19.0.2 -c 4 --json >path.json || exit 11
+         fathom test $FATHOM_SERVER --quick --no-save --json >test.json
+         [ $? = 1 ] || exit 12
+         fathom serve --port 4000 --listen 127.0.0.1 >serve.txt 2>&1 &
+         for n in $(seq 100); do
+             fathom ping -c 1 -W 1 udp://127.0.0.1:4000 >self.txt 2>&1 && break
+         done
+         grep -q 'up=' self.txt || exit 13
+         kill %1",
+    );
+    assert_eq!(ran.code, Some(0), "{}", ran.describe());
+
+    let hops = wine.document("path.json");
+    let addresses: Vec<&str> =
+        hops["path"]["hops"].as_array().unwrap().iter().filter_map(|hop| hop["address"].as_str()).collect();
+    assert_eq!(addresses, ["198.18.1.1", "198.18.2.1", "198.18.3.1", "198.18.4.1"]);
+    assert_eq!(hops["path"]["server_hop"], 5);
+
+    let test = wine.document("test.json");
+    let system = test["host"]["kernel"].as_str().unwrap_or_default();
+    assert!(system.starts_with("Windows 10."), "{system}");
+    let upload = test["findings"].as_array().unwrap().iter().find(|finding| is_bloated_upload(finding));
+    let upload = upload.unwrap_or_else(|| panic!("{}", test["findings"]));
+    let median = |phase: &str| upload["parameters"][phase].as_f64().unwrap();
+    let increase_s = median("loaded_p50_s") - median("idle_p50_s");
+    assert!((0.15..0.35).contains(&increase_s), "{upload}");
+}
+
+/// What reads and computes gives the same as on Linux, to the last byte.
+#[test]
+fn files_read_the_same() {
+    let wine = Wine::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let capture = root.join("testdata/trace/kernel/one.pcap.gz").display().to_string();
+    let commands: [&[&str]; 3] = [
+        &["trace", &capture, "--json"],
+        &["size", "256p", "10mbit", "--json"],
+        &["sim", "seifried-2011", "--quiet"],
+    ];
+    for command in commands {
+        let here = run(command);
+        let there = wine.run(&format!("fathom {}", command.join(" ")));
+        assert_eq!((there.code, there.out), (here.code, here.out), "{}", there.err);
+    }
+    for command in ["lab", "fix", "watch", "audit", "doctor"] {
+        let refused = wine.run(&format!("fathom {command}"));
+        assert_eq!((refused.code, refused.out.as_str()), (Some(3), ""), "{}", refused.describe());
+        assert!(refused.err.contains("Linux"), "{}", refused.describe());
+    }
+    let missing = wine.run("fathom report no-such.json");
+    assert_eq!(missing.code, Some(2), "{}", missing.describe());
+}
