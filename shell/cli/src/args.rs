@@ -18,6 +18,8 @@ mod export;
 mod fix;
 #[cfg(feature = "full")]
 mod lab;
+#[cfg(all(feature = "router", not(feature = "full")))]
+mod minimal_watch;
 mod path;
 mod ping;
 #[cfg(feature = "client")]
@@ -55,6 +57,8 @@ use fathom_units::{Direction, Duration, UnitError};
 pub(crate) use fix::FixArgs;
 #[cfg(feature = "full")]
 pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
+#[cfg(all(feature = "router", not(feature = "full")))]
+pub(crate) use minimal_watch::{PushFormat, WatchArgs};
 pub(crate) use path::PathArgs;
 pub(crate) use ping::PingArgs;
 #[cfg(feature = "client")]
@@ -186,7 +190,7 @@ pub(crate) enum Command {
     Lab(LabArgs),
     #[cfg(feature = "client")]
     Size(SizeArgs),
-    #[cfg(feature = "full")]
+    #[cfg(feature = "router")]
     Watch(WatchArgs),
     Doctor(DoctorArgs),
     Help(HelpArgs),
@@ -210,7 +214,7 @@ impl Command {
             Command::Lab(_) => "lab",
             #[cfg(feature = "client")]
             Command::Sim(_) => "sim",
-            #[cfg(feature = "full")]
+            #[cfg(feature = "router")]
             Command::Watch(_) => "watch",
             #[cfg(feature = "client")]
             Command::Trace(_) => "trace",

@@ -7,21 +7,24 @@ use super::persistent::PersistentProber;
 use super::requests::RequestProber;
 use super::udp::UdpProber;
 use super::{Context, LOOK_EVERY, ProbeEvent, ProbeMachine};
-use crate::ping::{PingConfig, PingEvent, PingProbe, PingTarget};
+use crate::ping::{Located, MonitorConfig, PingConfig, PingEvent, PingProbe, PingTarget};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::socket::{EchoSocketError, echo_socket};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
-    ClockTracker, Due, FourStamps, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, UdpRecord,
+    ClockTracker, Due, FourStamps, Pace, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, UdpRecord,
     one_way_series,
 };
-use fathom_run::{Instrument, NotSent, Series, SeriesKey};
+use fathom_run::{Instrument, Metric, NotSent, Series, SeriesKey};
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+/// Time between two times at which a pinger without an end forgets probes.
+const FORGET_EVERY: Duration = Duration::from_secs(1);
 /// Shortest interval of fits of a server's clock.
 const FIT_EVERY: Duration = Duration::from_millis(500);
 
@@ -40,14 +43,28 @@ struct Running {
     server_clock: ClockTracker,
 }
 
+impl Running {
+    fn new(mut machine: Box<dyn ProbeMachine>) -> Self {
+        machine.series().iter_mut().take(1).for_each(ProbeSeries::log_replies);
+        Running { machine, attempts: 0, last: Time::ZERO, server_clock: ClockTracker::new(FIT_EVERY) }
+    }
+}
+
+/// What a pinger without an end has besides.
+struct Endless {
+    config: MonitorConfig,
+    /// New addresses of the targets.
+    located: Receiver<Located>,
+    forgot: Time,
+}
+
 /// The sender of the probes to a target.
 fn sender(
     target: &PingTarget,
     config: &PingConfig,
     context: &Context,
 ) -> Result<Box<dyn ProbeMachine>, String> {
-    let mut session = SessionId([0; 16]);
-    getrandom::fill(&mut session.0).map_err(|e| format!("random numbers: {e}"))?;
+    let session = session_id()?;
     let to = Target { address: target.address, dscp: config.dscp };
     Ok(match &target.probe {
         PingProbe::Icmp => Box::new(IcmpProber::open(ProbeKind::Icmp, to, session)?.with_errors()?),
@@ -62,10 +79,23 @@ fn sender(
     })
 }
 
-/// A target to which no socket could be opened. Its probes cannot be sent.
+/// The identifier of the probes to a target.
+fn session_id() -> Result<SessionId, String> {
+    let mut session = SessionId([0; 16]);
+    getrandom::fill(&mut session.0).map_err(|e| format!("random numbers: {e}"))?;
+    Ok(session)
+}
+
+/// A target without an address or a socket. Its probes cannot be sent.
 struct Refused {
     series: [ProbeSeries; 1],
     reason: String,
+}
+
+impl Refused {
+    fn machine(metric: Metric, reason: String) -> Box<dyn ProbeMachine> {
+        Box::new(Refused { series: [ProbeSeries::new(SeriesKey::of(metric))], reason })
+    }
 }
 
 impl ProbeMachine for Refused {
@@ -79,20 +109,37 @@ impl ProbeMachine for Refused {
     fn receive(&mut self, _context: &mut Context) {}
 }
 
+/// The sender of ICMP probes to an address.
+fn located(address: Result<SocketAddr, String>) -> Result<Box<dyn ProbeMachine>, String> {
+    let to = Target { address: address?, dscp: 0 };
+    Ok(Box::new(IcmpProber::open(ProbeKind::Icmp, to, session_id()?)?.with_errors()?))
+}
+
+/// What all probes use, and what they report.
+fn context(config: &PingConfig) -> (Context, Receiver<ProbeEvent>) {
+    let (tell, told) = channel();
+    (Context::new(config.clock, Box::new(move |event| drop(tell.send(event)))), told)
+}
+
 /// Checks that this process may send ICMP, if any target needs it.
 fn check_permission(targets: &[PingTarget]) -> Result<(), String> {
     let needs_it = |target: &&PingTarget| matches!(target.probe, PingProbe::Icmp);
     let Some(first) = targets.iter().find(needs_it) else { return Ok(()) };
-    match echo_socket(first.address.is_ipv6()) {
-        Err(error @ EchoSocketError::NotPermitted) => {
-            Err(format!("{error}\n  try: fathom ping tcp://{}, which needs no permission", first.name))
-        }
+    let advice =
+        |error| format!("{error}\n  try: fathom ping tcp://{}, which needs no permission", first.name);
+    permitted(first.address.is_ipv6()).map_err(advice)
+}
+
+fn permitted(is_ipv6: bool) -> Result<(), EchoSocketError> {
+    match echo_socket(is_ipv6) {
+        Err(error @ EchoSocketError::NotPermitted) => Err(error),
         _ => Ok(()),
     }
 }
 
 pub(crate) struct Pinger {
     config: PingConfig,
+    endless: Option<Endless>,
     context: Context,
     /// Notes and times of servers from the probes.
     told: Receiver<ProbeEvent>,
@@ -112,25 +159,43 @@ impl Pinger {
         targets: &[PingTarget],
         outbox: Sender<Vec<PingEvent>>,
     ) -> Result<Self, String> {
-        let (tell, told) = channel();
-        let context = Context::new(config.clock, Box::new(move |event| drop(tell.send(event))));
+        let (context, told) = context(&config);
         check_permission(targets)?;
         let senders: Vec<_> = targets.iter().map(|target| sender(target, &config, &context)).collect();
         if let Some(Err(error)) = senders.iter().all(Result::is_err).then(|| senders.first()).flatten() {
             return Err(error.clone());
         }
-        let running = senders.into_iter().zip(targets).map(|(sender, target)| {
-            let mut machine = sender.unwrap_or_else(|reason| {
-                let series = [ProbeSeries::new(SeriesKey::of(target.probe.metric()))];
-                Box::new(Refused { series, reason })
-            });
-            machine.series().iter_mut().take(1).for_each(ProbeSeries::log_replies);
-            let server_clock = ClockTracker::new(FIT_EVERY);
-            Running { machine, attempts: 0, last: Time::ZERO, server_clock }
+        let machines = senders.into_iter().zip(targets).map(|(sender, target)| {
+            sender.unwrap_or_else(|reason| Refused::machine(target.probe.metric(), reason))
         });
-        Ok(Pinger {
-            running: running.collect(),
+        Ok(Pinger::of(config, (context, told), machines, outbox))
+    }
+    /// A pinger of hosts without an address so far, which only `stop` ends.
+    pub(crate) fn without_end(
+        config: MonitorConfig,
+        located: Receiver<Located>,
+        outbox: Sender<Vec<PingEvent>>,
+    ) -> Result<Self, String> {
+        permitted(false).map_err(|error| error.to_string())?;
+        let MonitorConfig { clock, interval, remembered, .. } = config;
+        let as_ping =
+            PingConfig { clock, interval, count: None, deadline: None, timeout: remembered, dscp: 0 };
+        let machine = |_| Refused::machine(Metric::IcmpRtt, "no address".to_owned());
+        let machines = (0..config.targets).map(machine);
+        let mut pinger = Pinger::of(as_ping, context(&as_ping), machines, outbox);
+        pinger.endless = Some(Endless { config, located, forgot: Time::ZERO });
+        Ok(pinger)
+    }
+    fn of(
+        config: PingConfig,
+        (context, told): (Context, Receiver<ProbeEvent>),
+        machines: impl Iterator<Item = Box<dyn ProbeMachine>>,
+        outbox: Sender<Vec<PingEvent>>,
+    ) -> Self {
+        Pinger {
+            running: machines.map(Running::new).collect(),
             config,
+            endless: None,
             context,
             told,
             schedule: Schedule::even(0..0, config.interval, Time::ZERO),
@@ -139,7 +204,7 @@ impl Pinger {
             watch: SelfWatch::default(),
             events: Vec::new(),
             outbox,
-        })
+        }
     }
     /// Pings until all probes are sent and answered or given up, or until `stop`.
     pub(crate) fn run(mut self, stop: &AtomicBool) -> Pinged {
@@ -152,15 +217,48 @@ impl Pinger {
             self.turn(None);
         }
         let start = self.context.now();
-        self.schedule = Schedule::even(0..self.running.len() as u32, self.config.interval, start);
+        self.schedule = self.scheduled(start);
         while !stop.load(Ordering::Relaxed) && !self.is_over(start) {
+            self.look_after();
             self.send_due();
             let slot = self.schedule.next_slot();
             self.turn(slot);
         }
         self.result()
     }
+    /// The schedule of a ping, or that of a watch if there is no end.
+    fn scheduled(&self, start: Time) -> Schedule {
+        let (count, interval) = (self.running.len() as u32, self.config.interval);
+        let Some(Endless { config, .. }) = &self.endless else {
+            return Schedule::even(0..count, interval, start);
+        };
+        let mut schedule = Schedule::new(config.seed);
+        let pace = Pace { interval, probes: 1, gap: interval };
+        (0..count).for_each(|target| schedule.add(target, &pace, start));
+        schedule
+    }
+    /// Without an end: uses new addresses, and forgets old probes.
+    fn look_after(&mut self) {
+        let Some(endless) = &mut self.endless else { return };
+        let now = self.context.now();
+        for Located { target, address } in endless.located.try_iter() {
+            let Some(one) = self.running.get_mut(target) else { continue };
+            *one =
+                Running::new(located(address).unwrap_or_else(|why| Refused::machine(Metric::IcmpRtt, why)));
+        }
+        if now.saturating_since(endless.forgot) >= FORGET_EVERY {
+            endless.forgot = now;
+            let before = now.saturating_sub(endless.config.remembered);
+            for one in &mut self.running {
+                one.machine.series().iter_mut().for_each(|series| series.forget_before(before));
+                drop(one.machine.take_waits());
+            }
+        }
+    }
     fn is_over(&mut self, start: Time) -> bool {
+        if self.endless.is_some() {
+            return false;
+        }
         let now = self.context.now();
         let count = self.config.count.unwrap_or(u32::MAX);
         if self.config.deadline.is_some_and(|deadline| now.saturating_since(start) >= deadline) {
