@@ -22,7 +22,7 @@ const PROBE_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::fr
 /// Limits of the interval of points, as those of `fathom watch`.
 const PUSH_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(600)];
 /// Bytes of requests that wait in memory while the receiver is away: half a day of one target.
-const QUEUE_BYTES: usize = 1 << 20;
+const QUEUE_BYTES: usize = 1_000_000;
 
 /// What is watched, and who gets the counts.
 #[derive(Clone, Debug)]
