@@ -63,7 +63,7 @@ pub fn checked(request: &MinimalWatchRequest) -> Result<Destination, AppError> {
     let url = Url::parse(&request.push).map_err(wrong)?;
     if url.protocol == Protocol::Https {
         return Err(wrong(format!(
-            "{}: this small build has no TLS\n  try: http:// to a receiver or a proxy in the local network",
+            "{}: this small build has no TLS\n  try: http:// to a local receiver or proxy",
             request.push
         )));
     }

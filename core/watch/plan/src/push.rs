@@ -276,7 +276,7 @@ fn headers(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
     for (name, value, at) in pairs(section, "headers")? {
         if name.eq_ignore_ascii_case("authorization") || !is_header(&name, &value) {
             let what = format!(
-                "headers: invalid header \"{}\" (visible ASCII only, and not a header that fathom sets itself; put a bearer token into token_file)",
+                "headers: invalid header \"{}\" (visible ASCII only, none that fathom sets itself; token_file is for bearer tokens)",
                 name.escape_debug()
             );
             return Err(Fault::new(at, what));

@@ -148,7 +148,7 @@ pub fn ping(
     Ok(run_of(config, targets, handed_over(&inbox, open, stop, on_event)?))
 }
 
-/// Runs a pinger on a thread of its own, and passes its events on.
+/// Runs a pinger on its own thread, and passes its events on.
 fn handed_over(
     inbox: &Receiver<Vec<PingEvent>>,
     open: impl FnOnce() -> Result<Pinger, String> + Send,

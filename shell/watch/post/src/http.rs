@@ -1,4 +1,4 @@
-//! One POST request by HTTP/1.1, on a connection of its own.
+//! One POST request by HTTP/1.1, on its own connection.
 //!
 //! Not the crate ureq: it has no use for what it brings (TLS, proxies, redirects, cookies), and
 //! takes 253 kB of a program for routers. The response is parsed by `fathom-probe`, which other
@@ -40,7 +40,7 @@ fn exchange(to: &Destination, body: &[u8], deadline: Instant) -> Result<Reply, S
     match (sent, replied) {
         (_, Ok(Some(reply))) => reply,
         (Err(error), _) | (Ok(()), Err(error)) => Err(words(error)),
-        (Ok(()), Ok(None)) => Err("the connection was closed".to_owned()),
+        (Ok(()), Ok(None)) => Err("it closed the connection without a response".to_owned()),
     }
 }
 

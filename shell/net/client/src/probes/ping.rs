@@ -50,7 +50,7 @@ impl Running {
     }
 }
 
-/// What a pinger without an end has besides.
+/// What only a pinger without an end has.
 struct Endless {
     config: MonitorConfig,
     /// New addresses of the targets.

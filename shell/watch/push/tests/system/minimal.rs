@@ -230,7 +230,7 @@ fn requests_are_repeated_until_they_have_a_reply_that_settles_them() {
     for (first, why) in [
         (busy, "HTTP 429: slow down"),
         (broken, "HTTP 500"),
-        (cut, "the connection was closed"),
+        (cut, "it closed the connection without a response"),
         (garbage, "malformed HTTP header"),
     ] {
         let (url, requests) = receiver(vec![first, answer("204 No Content", "", "")]);

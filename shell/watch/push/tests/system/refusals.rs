@@ -155,7 +155,7 @@ fn unusable_files_are_reported_before_anything_is_sent() {
         ("token_file = '/nowhere/token'", "push a: token_file: cannot read /nowhere/token: No such file"),
         (&format!("token_file = '{empty}'"), "contains no token (expected one word of visible ASCII)"),
         ("ca_file = '/nowhere/ca.pem'", "push a: ca_file: cannot read /nowhere/ca.pem: No such file"),
-        (&format!("ca_file = '{empty}'"), "contains no PEM certificate"),
+        (&format!("ca_file = '{empty}'"), "contains no certificate in PEM format"),
     ];
     for (key, words) in cases {
         let plan = parse(&format!("{target}{key}\n"), "test").unwrap();

@@ -1,4 +1,4 @@
-//! Simulated receivers, which answer as they are told.
+//! Simulated receivers, which give the responses of a list.
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
