@@ -21,7 +21,8 @@ const SEED: u64 = 1;
 const PROBE_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(86_400)];
 /// Limits of the interval of points, as those of `fathom watch`.
 const PUSH_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(600)];
-/// Bytes of requests that wait in memory while the receiver is away: half a day of one target.
+/// Bytes of requests that wait in memory while the receiver is away: 10 hours of one target
+/// and more, which most routers have room for.
 const QUEUE_BYTES: usize = 1_000_000;
 
 /// What is watched, and who gets the counts.
