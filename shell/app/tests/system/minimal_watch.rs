@@ -1,20 +1,25 @@
 //! The watch of routers, from probes on loopback to the requests that a receiver gets.
 use fathom_app::CancelToken;
-use fathom_app::minimal_watch::{MinimalWatchEvent, MinimalWatchRequest, PostFormat, checked, run};
+use fathom_app::minimal_watch::{PostFormat, PushRequest, WatchEvent, WatchSettings, checked, run};
 use fathom_units::Duration;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 const TARGETS: [&str; 3] = ["127.0.0.1", "127.0.0.2", "nowhere.invalid"];
 
-fn request(push: &str) -> MinimalWatchRequest {
-    MinimalWatchRequest {
+fn settings() -> WatchSettings {
+    WatchSettings {
         targets: TARGETS.map(str::to_owned).to_vec(),
         interval: Duration::from_millis(100),
-        push: push.to_owned(),
+        push_interval: Duration::from_secs(1),
+    }
+}
+
+fn push(url: &str) -> PushRequest {
+    PushRequest {
+        url: url.to_owned(),
         format: PostFormat::Otlp,
         has_classic_histograms: false,
-        push_interval: Duration::from_secs(1),
         labels: vec![("site".to_owned(), "berlin".to_owned())],
         headers: Vec::new(),
     }
@@ -47,7 +52,7 @@ fn has(body: &[u8], text: &str) -> bool {
 #[test]
 fn a_receiver_gets_the_counts_of_probes_and_at_a_stop_the_last_ones() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let push = format!("http://{}/v1/metrics", listener.local_addr().unwrap());
+    let url = format!("http://{}/v1/metrics", listener.local_addr().unwrap());
     let cancel = CancelToken::new();
     let stop = cancel.clone();
     let receiver = std::thread::spawn(move || {
@@ -59,8 +64,9 @@ fn a_receiver_gets_the_counts_of_probes_and_at_a_stop_the_last_ones() {
         (first, second)
     });
     let mut failed = Vec::new();
-    let ended = run(&request(&push), &cancel, &mut |event| {
-        if let MinimalWatchEvent::NotProbed(target, _) = event {
+    let destination = checked(&settings(), &push(&url)).unwrap();
+    let ended = run(&settings(), &destination, &cancel, &mut |event| {
+        if let WatchEvent::NotProbed(target, _) = event {
             failed.push(target.to_owned());
         }
     });
@@ -80,26 +86,29 @@ fn a_receiver_gets_the_counts_of_probes_and_at_a_stop_the_last_ones() {
 
 #[test]
 fn wrong_settings_are_refused_before_anything_is_sent() {
-    let good = request("http://192.0.2.1/");
-    assert!(checked(&good).is_ok());
+    let good = push("http://192.0.2.1/");
+    assert!(checked(&settings(), &good).is_ok());
     let cases = [
-        (request("https://192.0.2.1/"), "https://192.0.2.1/: this small build has no TLS"),
-        (request("192.0.2.1:9090"), "must start with http:// or https://"),
+        (settings(), push("https://192.0.2.1/"), "https://192.0.2.1/: this small build has no TLS"),
+        (settings(), push("192.0.2.1:9090"), "must start with http:// or https://"),
         (
-            MinimalWatchRequest { interval: Duration::from_millis(99), ..good.clone() },
+            WatchSettings { interval: Duration::from_millis(99), ..settings() },
+            good.clone(),
             "--interval: invalid value 99ms (expected 100ms to 86400s)",
         ),
         (
-            MinimalWatchRequest { push_interval: Duration::from_secs(601), ..good.clone() },
+            WatchSettings { push_interval: Duration::from_secs(601), ..settings() },
+            good.clone(),
             "--push-interval: invalid value 601s (expected 1s to 600s)",
         ),
         (
-            MinimalWatchRequest { labels: vec![("job".to_owned(), "x".to_owned())], ..good },
+            settings(),
+            PushRequest { labels: vec![("job".to_owned(), "x".to_owned())], ..good },
             "invalid label \"job\"",
         ),
     ];
-    for (wrong, words) in cases {
-        let error = checked(&wrong).unwrap_err().to_string();
+    for (wrong, push, words) in cases {
+        let error = checked(&wrong, &push).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
 }

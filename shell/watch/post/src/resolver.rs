@@ -13,13 +13,13 @@ const FIRST_PAUSE: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(160);
 
 /// The thread that looks up names. It ends when this is dropped, after the query in progress.
-pub(super) struct Resolver {
+pub(crate) struct Resolver {
     _stop: Sender<()>,
 }
 
 impl Resolver {
     /// Looks up these hosts, and returns where their addresses arrive.
-    pub(super) fn start(hosts: Vec<String>, clock: Clock) -> (Resolver, Receiver<Located>) {
+    pub(crate) fn start(hosts: Vec<String>, clock: Clock) -> (Resolver, Receiver<Located>) {
         let (stop, stopped) = channel();
         let (found, located) = channel();
         let hosts = hosts.into_iter().map(Host::new).collect();
