@@ -1,4 +1,6 @@
 //! The thread of a ping: one kind of probe for each of many hosts, one timer, open loop.
+mod endless;
+
 use super::channel::Target;
 use super::connect::ConnectProber;
 use super::dns::DnsProber;
@@ -8,23 +10,21 @@ use super::requests::RequestProber;
 use super::udp::UdpProber;
 use super::{Context, LOOK_EVERY, ProbeEvent, ProbeMachine};
 use crate::ping::{Located, MonitorConfig, PingConfig, PingEvent, PingProbe, PingTarget};
+use endless::Endless;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::socket::{EchoSocketError, echo_socket};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
-    ClockTracker, Due, FourStamps, Pace, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, UdpRecord,
+    ClockTracker, Due, FourStamps, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, UdpRecord,
     one_way_series,
 };
 use fathom_run::{Instrument, Metric, NotSent, Series, SeriesKey};
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Time between two times at which a pinger without an end forgets probes.
-const FORGET_EVERY: Duration = Duration::from_secs(1);
 /// Shortest interval of fits of a server's clock.
 const FIT_EVERY: Duration = Duration::from_millis(500);
 
@@ -40,22 +40,25 @@ struct Running {
     /// Slots that were used: probes sent, and those that the system refused.
     attempts: u32,
     last: Time,
+    /// The last one could not be sent.
+    is_failing: bool,
+    /// Arrival of the last reply.
+    answered: Time,
     server_clock: ClockTracker,
 }
 
 impl Running {
     fn new(mut machine: Box<dyn ProbeMachine>) -> Self {
         machine.series().iter_mut().take(1).for_each(ProbeSeries::log_replies);
-        Running { machine, attempts: 0, last: Time::ZERO, server_clock: ClockTracker::new(FIT_EVERY) }
+        Running {
+            machine,
+            attempts: 0,
+            last: Time::ZERO,
+            is_failing: false,
+            answered: Time::ZERO,
+            server_clock: ClockTracker::new(FIT_EVERY),
+        }
     }
-}
-
-/// What only a pinger without an end has.
-struct Endless {
-    config: MonitorConfig,
-    /// New addresses of the targets.
-    located: Receiver<Located>,
-    forgot: Time,
 }
 
 /// The sender of the probes to a target.
@@ -107,12 +110,6 @@ impl ProbeMachine for Refused {
     }
     fn add_interests<'m>(&'m self, _fds: &mut Vec<PollFd<'m>>) {}
     fn receive(&mut self, _context: &mut Context) {}
-}
-
-/// The sender of ICMP probes to an address.
-fn located(address: Result<SocketAddr, String>) -> Result<Box<dyn ProbeMachine>, String> {
-    let to = Target { address: address?, dscp: 0 };
-    Ok(Box::new(IcmpProber::open(ProbeKind::Icmp, to, session_id()?)?.with_errors()?))
 }
 
 /// What all probes use, and what they report.
@@ -180,11 +177,9 @@ impl Pinger {
         let MonitorConfig { clock, interval, remembered, .. } = config;
         let as_ping =
             PingConfig { clock, interval, count: None, deadline: None, timeout: remembered, dscp: 0 };
-        let machine = |_| Refused::machine(Metric::IcmpRtt, "no address".to_owned());
-        let machines = (0..config.targets).map(machine);
-        let mut pinger = Pinger::of(as_ping, context(&as_ping), machines, outbox);
-        pinger.endless = Some(Endless { config, located, forgot: Time::ZERO });
-        Ok(pinger)
+        let endless = Endless::new(config, located);
+        let pinger = Pinger::of(as_ping, context(&as_ping), endless.machines(), outbox);
+        Ok(Pinger { endless: Some(endless), ..pinger })
     }
     fn of(
         config: PingConfig,
@@ -219,7 +214,9 @@ impl Pinger {
         let start = self.context.now();
         self.schedule = self.scheduled(start);
         while !stop.load(Ordering::Relaxed) && !self.is_over(start) {
-            self.look_after();
+            if let Some(endless) = &mut self.endless {
+                endless.look_after(&mut self.running, self.context.now());
+            }
             self.send_due();
             let slot = self.schedule.next_slot();
             self.turn(slot);
@@ -228,32 +225,8 @@ impl Pinger {
     }
     /// The schedule of a ping, or that of a watch if there is no end.
     fn scheduled(&self, start: Time) -> Schedule {
-        let (count, interval) = (self.running.len() as u32, self.config.interval);
-        let Some(Endless { config, .. }) = &self.endless else {
-            return Schedule::even(0..count, interval, start);
-        };
-        let mut schedule = Schedule::new(config.seed);
-        let pace = Pace { interval, probes: 1, gap: interval };
-        (0..count).for_each(|target| schedule.add(target, &pace, start));
-        schedule
-    }
-    /// Without an end: uses new addresses, and forgets old probes.
-    fn look_after(&mut self) {
-        let Some(endless) = &mut self.endless else { return };
-        let now = self.context.now();
-        for Located { target, address } in endless.located.try_iter() {
-            let Some(one) = self.running.get_mut(target) else { continue };
-            *one =
-                Running::new(located(address).unwrap_or_else(|why| Refused::machine(Metric::IcmpRtt, why)));
-        }
-        if now.saturating_since(endless.forgot) >= FORGET_EVERY {
-            endless.forgot = now;
-            let before = now.saturating_sub(endless.config.remembered);
-            for one in &mut self.running {
-                one.machine.series().iter_mut().for_each(|series| series.forget_before(before));
-                drop(one.machine.take_waits());
-            }
-        }
+        let even = || Schedule::even(0..self.running.len() as u32, self.config.interval, start);
+        self.endless.as_ref().map_or_else(even, |endless| endless.schedule(start))
     }
     fn is_over(&mut self, start: Time) -> bool {
         if self.endless.is_some() {
@@ -293,6 +266,7 @@ impl Pinger {
         }
         let sent = one.machine.send(&mut self.context);
         one.attempts += 1;
+        one.is_failing = sent.is_err();
         let Some(series) = one.machine.series().first_mut() else { return false };
         series.not_sent(NotSent::NotRunInTime, due.missed);
         match sent {
@@ -357,6 +331,9 @@ impl Pinger {
             }
         }
         let replies = one.machine.series().first_mut().map(ProbeSeries::take_replies).unwrap_or_default();
+        if !replies.is_empty() {
+            one.answered = self.context.now();
+        }
         for reply in replies {
             // The stamps are those of the first replies, in the same order.
             let four = reply.reply.is_first().then(|| stamps.pop_front()).flatten();
