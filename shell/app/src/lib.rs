@@ -34,6 +34,8 @@ mod ground_truth;
 pub mod hops;
 #[cfg(feature = "full")]
 pub mod lab;
+#[cfg(feature = "minimal-watch")]
+pub mod minimal_watch;
 pub mod output;
 #[cfg(feature = "measure")]
 pub mod path;

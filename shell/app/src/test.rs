@@ -5,19 +5,14 @@ pub mod lines;
 #[cfg(feature = "peers")]
 mod nearby;
 mod server;
-#[cfg(target_os = "linux")]
-mod wifi;
-#[cfg(not(target_os = "linux"))]
-#[path = "test/no_wifi.rs"]
-mod wifi;
 
 use crate::{AppError, CancelToken, MeasureEvent};
+#[cfg(target_os = "linux")]
+use fathom_audit_facts::WifiObserver;
 pub use fathom_client::DEFAULT_PORT;
 use fathom_client::{Cost, Event, TestConfig, TestError, estimate_cost, run_test_loaded_by};
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
-
-use wifi::WifiObserver;
 
 #[cfg(feature = "peers")]
 pub use nearby::{Found, servers_nearby};
@@ -59,19 +54,23 @@ pub fn run(
     check(config)?;
     let title = format!("fathom test {}", config.server);
     progress(MeasureEvent::Started { title: &title, clock: config.clock });
+    #[cfg(target_os = "linux")]
     let mut wifi = None;
     let mut on_event = |event| {
+        #[cfg(target_os = "linux")]
         if let Event::Connected(address) = &event {
             wifi = WifiObserver::start(address.ip(), config.clock);
         }
         progress(MeasureEvent::Test(event));
     };
     let measured = measure(config, cancel, &mut on_event);
-    let observed = wifi.map_or_else(Vec::new, WifiObserver::finish);
     progress(MeasureEvent::Ended);
-    let mut run = measured?;
-    run.series.extend(observed);
-    Ok(run)
+    #[cfg(target_os = "linux")]
+    let measured = measured.map(|mut run| {
+        run.series.extend(wifi.into_iter().flat_map(WifiObserver::finish));
+        run
+    });
+    measured
 }
 
 #[cfg(feature = "peers")]

@@ -21,6 +21,8 @@ mod export;
 mod fix;
 #[cfg(feature = "full")]
 mod lab;
+#[cfg(all(feature = "router", not(feature = "full")))]
+mod minimal_watch;
 mod path;
 mod ping;
 #[cfg(feature = "client")]
@@ -61,6 +63,8 @@ use fathom_units::{Direction, Duration, UnitError};
 pub(crate) use fix::FixArgs;
 #[cfg(feature = "full")]
 pub(crate) use lab::{CaptureArgs, LabArgs};
+#[cfg(all(feature = "router", not(feature = "full")))]
+pub(crate) use minimal_watch::{PushFormat, WatchArgs};
 pub(crate) use path::PathArgs;
 pub(crate) use ping::PingArgs;
 #[cfg(feature = "client")]
@@ -192,7 +196,7 @@ pub(crate) enum Command {
     Lab(LabArgs),
     #[cfg(feature = "client")]
     Size(SizeArgs),
-    #[cfg(feature = "full")]
+    #[cfg(feature = "router")]
     Watch(WatchArgs),
     #[cfg(target_os = "linux")]
     Doctor(DoctorArgs),
@@ -217,7 +221,7 @@ impl Command {
             Command::Lab(_) => "lab",
             #[cfg(feature = "client")]
             Command::Sim(_) => "sim",
-            #[cfg(feature = "full")]
+            #[cfg(feature = "router")]
             Command::Watch(_) => "watch",
             #[cfg(feature = "client")]
             Command::Trace(_) => "trace",

@@ -17,6 +17,8 @@ pub(crate) mod gallery;
 #[cfg(feature = "full")]
 pub(crate) mod lab;
 pub(crate) mod man;
+#[cfg(all(feature = "router", not(feature = "full")))]
+pub(crate) mod minimal_watch;
 pub(crate) mod path;
 pub(crate) mod ping;
 #[cfg(feature = "client")]

@@ -124,6 +124,8 @@ fn run(cli: Cli) -> Outcome {
         Command::Size(args) => command::size::run(&args, console),
         #[cfg(feature = "full")]
         Command::Watch(args) => command::watch::run(&args, console),
+        #[cfg(all(feature = "router", not(feature = "full")))]
+        Command::Watch(args) => command::minimal_watch::run(&args, console),
         #[cfg(target_os = "linux")]
         Command::Doctor(args) => command::doctor::run(&args, console),
         Command::Help(args) => command::man::help(&args),

@@ -19,7 +19,7 @@ impl fmt::Display for EchoSocketError {
             EchoSocketError::NotPermitted => write!(
                 f,
                 "ICMP echo is not permitted (allow it with `{ALLOW_ECHO}`, \
-                 or give the program the capability CAP_NET_RAW)"
+                 or give the program CAP_NET_RAW)"
             ),
             EchoSocketError::Io(error) => write!(f, "ICMP socket: {error}"),
         }

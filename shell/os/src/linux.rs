@@ -19,6 +19,7 @@ pub(crate) mod option;
 pub mod poll;
 pub mod process;
 pub mod raw;
+pub mod resolvers;
 pub mod ring;
 pub mod route;
 pub mod sched;

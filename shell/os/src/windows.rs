@@ -11,6 +11,7 @@ pub mod names;
 pub mod next_hop;
 pub mod poll;
 pub mod raw;
+pub mod resolvers;
 pub mod sched;
 pub mod socket;
 pub(crate) mod system_clock;

@@ -7,10 +7,12 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod foreign;
 mod nearest;
 
 use alloc::format;
 use alloc::string::String;
+pub use foreign::{first_line, http_answer};
 pub use nearest::nearest;
 
 /// Seconds as milliseconds: `0.42 ms`, `5.3 ms`, `51 ms`, `1,049 ms`.

@@ -35,8 +35,10 @@ pub struct SeriesReply {
 #[derive(Clone, Debug)]
 pub struct ProbeSeries {
     book: Book,
-    /// Indexed by sequence number.
+    /// By sequence number, from `first` on.
     entries: Vec<Entry>,
+    /// Number of the first probe that was not forgotten.
+    first: u32,
     largest: Duration,
     series: Series,
     /// All replies since they were last taken, if anybody takes them.
@@ -48,7 +50,7 @@ impl ProbeSeries {
     pub const fn new(key: SeriesKey) -> Self {
         let book = Book::new(LossPolicy::NEVER);
         let series = Series::new(key);
-        ProbeSeries { book, entries: Vec::new(), largest: Duration::ZERO, series, log: None }
+        ProbeSeries { book, entries: Vec::new(), first: 0, largest: Duration::ZERO, series, log: None }
     }
     /// Keeps the replies from now on, also duplicate ones, until [`ProbeSeries::take_replies`].
     pub fn log_replies(&mut self) {
@@ -97,7 +99,7 @@ impl ProbeSeries {
         received: Time,
         hop_limit: Option<u8>,
     ) -> Option<Observation> {
-        let entry = self.entries.get_mut(sequence as usize)?;
+        let entry = self.entries.get_mut(sequence.checked_sub(self.first)? as usize)?;
         let sent = entry.sent;
         let reply = self.book.reply(&Probe { sequence, at: (), sent }, received);
         if let Some(log) = &mut self.log {
@@ -115,9 +117,20 @@ impl ProbeSeries {
     /// Records that the connection of probe `sequence` broke at `at`, so it cannot be answered.
     pub fn give_up(&mut self, sequence: u32, at: Time) {
         let was_outstanding = self.book.give_up(sequence);
-        if let Some(entry) = self.entries.get_mut(sequence as usize).filter(|_| was_outstanding) {
+        let place = sequence.checked_sub(self.first).filter(|_| was_outstanding);
+        if let Some(entry) = place.and_then(|place| self.entries.get_mut(place as usize)) {
             entry.outcome = Outcome::GivenUp(at.saturating_since(entry.sent));
         }
+    }
+    /// Forgets the probes that were sent before this time: later replies to them are ignored, and
+    /// [`ProbeSeries::close`] does not return them. For probes without an end.
+    pub fn forget_before(&mut self, time: Time) {
+        let old = self.entries.partition_point(|entry| entry.sent < time) as u32;
+        for sequence in self.first..self.first + old {
+            self.book.give_up(sequence);
+        }
+        self.entries.drain(..old as usize);
+        self.first += old;
     }
     /// Number of outstanding probes.
     pub fn outstanding(&self) -> usize {
@@ -189,6 +202,20 @@ mod tests {
         assert_eq!(series.largest_delay(), late);
         assert_eq!(series.outstanding(), 19_999);
         assert_eq!(series.close(Time::from_nanos(1)).values[0], 716.0);
+    }
+
+    #[test]
+    fn forgotten_probes_take_no_memory_and_get_no_replies() {
+        let mut series = with(20);
+        assert!(series.reply(3, sent_at(3) + MS(1)).is_some());
+        series.forget_before(sent_at(10));
+        assert_eq!((series.outstanding(), series.oldest_outstanding()), (10, Some(sent_at(10))));
+        assert_eq!(series.reply(9, sent_at(20)), None);
+        assert!(series.reply(10, sent_at(10) + MS(1)).is_some());
+        assert_eq!(series.sent(sent_at(20)), 20);
+        series.give_up(20, sent_at(21));
+        series.forget_before(sent_at(10));
+        assert_eq!(series.close(sent_at(30)).values.len(), 11);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Metrics that a watch exports: the families, the text of `/metrics`, and the encodings of
-//! Prometheus remote-write 1.0 and 2.0 and of OTLP.
+//! Metrics that a watch exports: the families, the text of `/metrics`, the encodings of Prometheus
+//! remote-write 1.0 and 2.0 and of OTLP, and what receivers reply.
 //!
 //! The history's buckets are those of Prometheus' native histograms of schema 5 and, with numbers
 //! lower by one, those of OTLP's exponential histograms of scale 5. So exported counts are exact,
@@ -9,6 +9,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod backoff;
 mod classic;
 mod family;
 mod host;
@@ -16,11 +17,14 @@ mod line;
 mod message;
 mod native;
 mod otlp;
+mod probe_lines;
 mod reply;
 mod text;
+mod wire_format;
 mod write1;
 mod write2;
 
+pub use backoff::Backoff;
 pub use classic::{EDGES, Edge, Part};
 pub use family::{Family, Kind};
 pub use host::{HostGauge, Take};
@@ -28,8 +32,10 @@ pub use line::{Line, Point, Value};
 pub use message::Message;
 pub use native::{SCHEMA, Spans};
 pub use otlp::Otlp;
+pub use probe_lines::each_probe_line;
 pub use reply::{Partial, partial_success};
 pub use text::{Exposed, Metric, MetricValue, OPENMETRICS_TYPE, exposition};
+pub use wire_format::{Reply, Response, WireFormat};
 pub use write1::Write1;
 pub use write2::Write2;
 

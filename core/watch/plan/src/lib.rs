@@ -30,6 +30,7 @@ pub use file::{MAX_FILE_BYTES, parse, toml_string};
 pub use now::{LastMinute, TargetNow, WINDOW};
 pub use own::{OwnState, OwnTrouble};
 pub use plan::Plan;
-pub use push::{Push, PushHistogram, PushKind};
+pub use push::{Push, PushHistogram, PushKind, check_label, is_header};
 pub use settings::MIN_SIZE;
 pub use target::{Family, ProbeOptions, Protocol, Target};
+pub use url::Url;

@@ -35,9 +35,8 @@ const MAX_SETTLE: Duration = Duration::from_secs(1_200);
 /// A sample is written to disk about 10 s after its outcome is known.
 const DURABLE: Duration = Duration::from_secs(15);
 const MAX_NAME: usize = 64;
-/// Headers that the program sets itself and that a configuration must not override.
-const RESERVED_HEADERS: [&str; 8] = [
-    "authorization",
+/// Headers that the program sets itself, so that nobody may override them.
+const RESERVED_HEADERS: [&str; 7] = [
     "connection",
     "content-encoding",
     "content-length",
@@ -249,13 +248,36 @@ fn pairs(section: &Section<'_>, key: &str) -> Result<Vec<(String, String, usize)
 fn labels(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
     let mut all = Vec::new();
     for (name, value, at) in pairs(section, "labels")? {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let fits = name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit());
-        if !fits || name.is_empty() || name.starts_with("__") || OWN_LABELS.contains(&name.as_str()) {
+        check_label(&name).map_err(|what| Fault::new(at, format!("labels: {what}")))?;
+        all.push((name, value));
+    }
+    Ok(all)
+}
+
+/// Checks the name of an additional label.
+///
+/// # Errors
+/// What is wrong.
+pub fn check_label(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let fits = name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit());
+    if fits && !name.is_empty() && !name.starts_with("__") && !OWN_LABELS.contains(&name) {
+        return Ok(());
+    }
+    Err(format!(
+        "invalid label \"{}\" (letters, digits and _ only; reserved: {})",
+        name.escape_debug(),
+        OWN_LABELS.join(", ")
+    ))
+}
+
+fn headers(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
+    let mut all = Vec::new();
+    for (name, value, at) in pairs(section, "headers")? {
+        if name.eq_ignore_ascii_case("authorization") || !is_header(&name, &value) {
             let what = format!(
-                "labels: invalid label \"{}\" (letters, digits and _ only; reserved: {})",
-                name.escape_debug(),
-                OWN_LABELS.join(", ")
+                "headers: invalid header \"{}\" (visible ASCII only, none that fathom sets itself; token_file is for bearer tokens)",
+                name.escape_debug()
             );
             return Err(Fault::new(at, what));
         }
@@ -264,22 +286,13 @@ fn labels(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
     Ok(all)
 }
 
-fn headers(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
-    let mut all = Vec::new();
-    for (name, value, at) in pairs(section, "headers")? {
-        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        let plain = !name.is_empty()
-            && name.chars().all(token)
-            && value.chars().all(|c| c == ' ' || c.is_ascii_graphic());
-        let reserved = RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str());
-        if !plain || reserved {
-            let what = format!(
-                "headers: invalid header \"{}\" (visible ASCII only, and not a header that fathom sets itself; put a bearer token into token_file)",
-                name.escape_debug()
-            );
-            return Err(Fault::new(at, what));
-        }
-        all.push((name, value));
-    }
-    Ok(all)
+/// Whether a header can be sent: visible ASCII only, and not a header that this program sets
+/// itself.
+#[must_use]
+pub fn is_header(name: &str, value: &str) -> bool {
+    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    let is_plain = !name.is_empty()
+        && name.chars().all(token)
+        && value.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+    is_plain && !RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str())
 }

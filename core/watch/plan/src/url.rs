@@ -1,4 +1,4 @@
-//! The parts of a URL that a probe needs (RFC 3986, section 3).
+//! The parts of a URL that a probe or a push needs (RFC 3986, section 3).
 //!
 //! Not the crate `url`: it normalizes hosts and paths (WHATWG), and a probe sends them as written.
 use crate::target::Protocol;
@@ -7,15 +7,23 @@ use alloc::string::{String, ToString};
 
 /// `https://host:port/path?query`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Url {
-    pub(crate) protocol: Protocol,
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    pub(crate) path: String,
+pub struct Url {
+    /// HTTP or HTTPS.
+    pub protocol: Protocol,
+    /// The name or address, without brackets.
+    pub host: String,
+    /// The port, or that of the protocol.
+    pub port: u16,
+    /// The path with the query.
+    pub path: String,
 }
 
 impl Url {
-    pub(crate) fn parse(text: &str) -> Result<Url, String> {
+    /// Parses a URL.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Url, String> {
         let wrong = |why: &str| {
             format!("\"{}\": {why} (for example \"https://example.net/path\")", text.escape_debug())
         };

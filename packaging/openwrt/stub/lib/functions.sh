@@ -12,6 +12,7 @@ config_section() {
 config_get() {
 	local found
 	found=$(config_section "$2" | sed -n "s/^option $3 '\(.*\)'\$/\1/p" | tail -n1)
+	[ -n "$found" ] || found=$(config_list_foreach "$2" "$3" echo)
 	eval "$1=\${found:-\$4}"
 }
 
@@ -28,8 +29,12 @@ config_foreach() {
 }
 
 config_list_foreach() {
-	local item
-	for item in $(config_section "$1" | sed -n "s/^list $2 '\(.*\)'\$/\1/p"); do
-		"$3" "$item"
-	done
+	local section="$1" name="$2" function="$3" item items
+	shift 3
+	items=$(config_section "$section" | sed -n "s/^list $name '\(.*\)'\$/\1/p")
+	[ -z "$items" ] || while read -r item; do
+		"$function" "$item" "$@"
+	done <<-END
+		$items
+	END
 }

@@ -202,6 +202,14 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom size 48kb 5mbit --overhead 8b --atm", "The same on an ADSL line"),
         ],
     ),
+    #[cfg(all(feature = "router", not(feature = "full")))]
+    page(
+        "watch",
+        &[(
+            "fathom watch --target example.net --push http://192.0.2.1:9090/api/v1/write",
+            "Send to Prometheus",
+        )],
+    ),
     #[cfg(feature = "full")]
     Page {
         command: "watch",

@@ -4,6 +4,7 @@
 mod exchange;
 mod files;
 mod flowtables;
+mod observer;
 mod remote;
 mod replies;
 mod save;
@@ -12,6 +13,7 @@ mod wifi;
 
 pub use files::{files, sampled};
 pub use flowtables::add_flowtables;
+pub use observer::WifiObserver;
 pub use remote::{RemoteError, remote};
 pub use replies::{add_all, add_qdiscs};
 pub use save::save;

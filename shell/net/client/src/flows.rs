@@ -9,7 +9,7 @@ use crate::resolve::Limits;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::fd::AsFd;
-use fathom_os::socket::{MemoryFile, discard};
+use fathom_os::socket::{MemoryFile, discard, end_calls};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
 use fathom_probe::protocol::{FlowLoad, Reception};
 use fathom_run::Observation;
@@ -17,7 +17,6 @@ use fathom_units::{Direction, Duration, Ecn, Rng};
 use portable_atomic::AtomicU64;
 use socket2::Socket;
 use std::io::{self, Write};
-use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -158,7 +157,7 @@ impl Flow {
     pub(crate) fn stop(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         // Wakes a thread that is blocked in the kernel.
-        self.shared.socket().map(|s| s.shutdown(Shutdown::Both));
+        self.shared.socket().map(|socket| end_calls(&socket));
     }
     /// Waits for the thread to end and resets the connection, so that no buffered data remains as
     /// load. Returns the last requests on the connection of the load.

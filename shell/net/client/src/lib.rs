@@ -34,7 +34,10 @@ pub use peer::{
     PersistentRequests, Requests, StartExchange, StartRequests, Terms, Transfer, UdpEncoding, UdpProbes,
     UdpReply, WebProbe, udp_socket,
 };
-pub use ping::{PingConfig, PingEvent, PingProbe, PingSession, PingTarget, ping, ping_session};
+pub use ping::{
+    Located, MonitorConfig, PingConfig, PingEvent, PingProbe, PingSession, PingTarget, monitor, ping,
+    ping_session,
+};
 pub use probes::HttpExchange;
 pub use record::host;
 use resolve::is_translated;

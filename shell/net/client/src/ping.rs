@@ -3,6 +3,7 @@
 //! The probes are those of a test, and not those of a watch, which sends to 100,000 hosts in ticks
 //! of 1 to 16 ms, reports every half second, and has no persistent connections, QUIC, STAMP or
 //! irtt.
+mod monitor;
 mod session;
 
 use crate::peer::{Peer, PersistentRequests, WebProbe};
@@ -13,11 +14,12 @@ use fathom_os::clock::Clock;
 use fathom_probe::{IcmpError, SeriesReply};
 use fathom_run::{Metric, NotSent, Note, Run, Series};
 use fathom_units::{Duration, PerDirection, Time};
+pub use monitor::{Located, MonitorConfig, monitor};
 pub use session::{PingSession, ping_session};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
 /// Settings of a ping.
 #[derive(Clone, Copy, Debug)]
@@ -142,19 +144,30 @@ pub fn ping(
     on_event: &mut dyn FnMut(PingEvent),
 ) -> Result<Run, TestError> {
     let (outbox, inbox) = channel();
+    let open = move || Pinger::open(*config, targets, outbox);
+    Ok(run_of(config, targets, handed_over(&inbox, open, stop, on_event)?))
+}
+
+/// Runs a pinger on its own thread, and passes its events on.
+fn handed_over(
+    inbox: &Receiver<Vec<PingEvent>>,
+    open: impl FnOnce() -> Result<Pinger, String> + Send,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(PingEvent),
+) -> Result<Pinged, TestError> {
     let pinged = std::thread::scope(|scope| {
-        let thread = scope.spawn(move || Ok(Pinger::open(*config, targets, outbox)?.run(stop)));
+        let thread = scope.spawn(move || Ok(open()?.run(stop)));
         loop {
             match inbox.recv_timeout(IDLE_AFTER) {
                 Ok(events) => events.into_iter().for_each(&mut *on_event),
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => on_event(PingEvent::Idle),
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => on_event(PingEvent::Idle),
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         thread.join()
     });
     let failed = |_| Err("the probing thread failed".to_owned());
-    Ok(run_of(config, targets, pinged.unwrap_or_else(failed).map_err(TestError::Host)?))
+    pinged.unwrap_or_else(failed).map_err(TestError::Host)
 }
 
 /// The run of a ping: a period with an unknown load. Each target but the first, which is judged, is

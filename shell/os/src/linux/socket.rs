@@ -5,7 +5,7 @@ use rustix::fs::{MemfdFlags, memfd_create, sendfile};
 use socket2::{Domain, Socket, Type};
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
@@ -44,6 +44,14 @@ pub fn discard(socket: BorrowedFd<'_>, length: usize) -> io::Result<usize> {
     // null buffer.
     let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), length, libc::MSG_TRUNC) };
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
+/// Ends a connection, and the calls of other threads that are blocked on it.
+///
+/// # Errors
+/// See `shutdown(2)`.
+pub fn end_calls(socket: &Socket) -> io::Result<()> {
+    socket.shutdown(Shutdown::Both)
 }
 
 /// Starts to connect a non-blocking socket. It becomes writable when the attempt ends; `take_error`

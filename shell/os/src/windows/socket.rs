@@ -4,10 +4,12 @@ use fathom_units::Rate;
 use socket2::{SockRef, Socket};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::os::windows::io::AsRawSocket;
 use std::time::Duration;
+use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::Networking::WinSock::{IPPROTO_TCP, SOCKET, TCP_MAXRT, WSAEWOULDBLOCK, setsockopt};
+use windows_sys::Win32::System::IO::CancelIoEx;
 
 /// Bytes that are read into a buffer on the stack and discarded.
 const DISCARDED_BYTES: usize = 64 * 1024;
@@ -43,6 +45,19 @@ impl MemoryFile {
 pub fn discard(socket: BorrowedFd<'_>, length: usize) -> io::Result<usize> {
     let mut buffer = [MaybeUninit::<u8>::uninit(); DISCARDED_BYTES];
     SockRef::from(&socket).recv(&mut buffer[..length.min(DISCARDED_BYTES)])
+}
+
+/// Ends a connection, and the calls of other threads that are blocked on it: later calls fail at
+/// once, and those that wait are cancelled.
+///
+/// # Errors
+/// See `shutdown`.
+pub fn end_calls(socket: &Socket) -> io::Result<()> {
+    let ended = socket.shutdown(Shutdown::Both);
+    // SAFETY: a socket is a handle of a file, and open as long as `socket`. No request is
+    // given, so all are cancelled.
+    unsafe { CancelIoEx(socket.as_raw_socket() as HANDLE, core::ptr::null()) };
+    ended
 }
 
 /// Starts to connect a non-blocking socket. It becomes writable when the attempt ends; `take_error`

@@ -1,5 +1,4 @@
-//! Outgoing HTTP requests of a watch: notifications and exported metrics use the same agent, and
-//! responses are shown in the same way.
+//! Outgoing HTTP requests of a watch: notifications and exported metrics use the same agent.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -13,8 +12,6 @@ use ureq::{Agent, Body};
 
 /// Maximum bytes of a response that are read: a proxy's error page may be long.
 const MAX_ANSWER_BYTES: u64 = 4_096;
-/// Maximum characters of a response's first line that are shown.
-const MAX_LINE_CHARACTERS: usize = 200;
 const USER_AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
 
 /// Settings of an agent.
@@ -70,26 +67,6 @@ pub fn beginning(body: Body) -> Vec<u8> {
     answer
 }
 
-/// The status and the first line of a response.
-#[must_use]
-pub fn shown(status: u16, answer: &[u8]) -> String {
-    let line = first_line(answer);
-    if line.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {line}") }
-}
-
-/// The first line of foreign text, shortened and without control characters.
-#[must_use]
-pub fn first_line(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    let line = text.trim_start().lines().next().unwrap_or_default();
-    let mut plain = line.chars().filter(|c| !c.is_control());
-    let mut short: String = plain.by_ref().take(MAX_LINE_CHARACTERS).collect();
-    if plain.next().is_some() {
-        short.push_str("...");
-    }
-    short.trim_end().to_owned()
-}
-
 /// Why there was no response.
 #[must_use]
 pub fn reason(error: &ureq::Error) -> String {
@@ -97,19 +74,5 @@ pub fn reason(error: &ureq::Error) -> String {
         ureq::Error::Io(io) => without_code(io),
         ureq::Error::Timeout(_) => "timeout".to_owned(),
         other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_short_and_plain() {
-        assert_eq!(first_line(b"\n  no\x1b[31m such user \r\nmore"), "no[31m such user");
-        assert_eq!(shown(204, b""), "HTTP 204");
-        assert_eq!(shown(500, b"oh\ndear"), "HTTP 500: oh");
-        let long = first_line(&[b'x'; 500]);
-        assert_eq!(long, "x".repeat(MAX_LINE_CHARACTERS) + "...");
     }
 }

@@ -1,5 +1,5 @@
 //! Notification by a command, run without a shell.
-use fathom_watch_http::first_line;
+use fathom_text::first_line;
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};

@@ -1,5 +1,6 @@
 //! Sends a POST request and reports the response.
-use fathom_watch_http::{beginning, reason, shown};
+use fathom_text::http_answer;
+use fathom_watch_http::{beginning, reason};
 use serde_json::Value;
 use ureq::Agent;
 
@@ -16,6 +17,6 @@ pub(crate) fn post(
     }
     let response = request.send(body.to_string().as_bytes()).map_err(|error| reason(&error))?;
     let status = response.status().as_u16();
-    let line = shown(status, &beginning(response.into_body()));
+    let line = http_answer(status, &beginning(response.into_body()));
     if (200..300).contains(&status) { Ok(line) } else { Err(line) }
 }

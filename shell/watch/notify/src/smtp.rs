@@ -1,8 +1,8 @@
 //! Sends mail to an SMTP relay with lettre: to a local one in plain text, or to a provider's with
 //! STARTTLS or implicit TLS and a password.
 use crate::relay_stream::RelayStream;
+use fathom_text::first_line;
 use fathom_watch_alert::{Login, Relay, RelayTls};
-use fathom_watch_http::first_line;
 use lettre::address::Envelope;
 use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};

@@ -1,6 +1,6 @@
 //! The cursor of a destination: how far data was sent, and cumulative counts. The file is replaced
 //! atomically.
-use fathom_watch_samples::{Sketch, Tally};
+use fathom_watch_samples::{Sketch, Tally, Window};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -20,8 +20,7 @@ const MAX_BYTES: u64 = 1 << 30;
 pub(crate) struct Counted {
     /// Start of counting, in milliseconds since 1970-01-01 UTC.
     pub(crate) since_ms: u64,
-    pub(crate) tally: Tally,
-    pub(crate) sketch: Sketch,
+    pub(crate) total: Window,
     /// Labels from the last plan, because changed labels would make it another series.
     pub(crate) group: String,
     pub(crate) host: String,
@@ -75,11 +74,11 @@ impl Cursor {
     }
     fn to_json(&self) -> Value {
         let one = |((target, probe), counted): (&(String, String), &Counted)| {
-            let t = &counted.tally;
-            let buckets: Vec<(i32, u64)> = counted.sketch.buckets().collect();
+            let Window { tally: t, sketch } = &counted.total;
+            let buckets: Vec<(i32, u64)> = sketch.buckets().collect();
             json!({
                 "target": target, "probe": probe, "group": counted.group, "host": counted.host,
-                "since_ms": counted.since_ms, "zero": counted.sketch.zero_count(), "buckets": buckets,
+                "since_ms": counted.since_ms, "zero": sketch.zero_count(), "buckets": buckets,
                 "counts": [t.sent, t.answered, t.late, t.lost, t.failed, t.duplicates, t.reordered],
             })
         };
@@ -129,8 +128,7 @@ fn read_series(json: &Value) -> Result<((String, String), Counted), String> {
     let tally = Tally { sent, answered, late, lost, failed, duplicates, reordered };
     let counted = Counted {
         since_ms: number(json, "since_ms")?,
-        tally,
-        sketch,
+        total: Window { tally, sketch },
         group: text("group")?,
         host: text("host")?,
     };

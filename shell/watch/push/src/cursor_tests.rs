@@ -3,10 +3,11 @@ use super::*;
 
 fn cursor() -> Cursor {
     let mut counted = Counted { since_ms: 5, host: "192.0.2.1".into(), ..Counted::default() };
-    counted.tally = Tally { sent: 9, answered: 1, late: 2, lost: 6, failed: 4, duplicates: 5, reordered: 3 };
-    counted.sketch.add_value(0.0);
-    counted.sketch.add_value(0.020);
-    counted.sketch.add_times(-1_000, 1 << 60);
+    counted.total.tally =
+        Tally { sent: 9, answered: 1, late: 2, lost: 6, failed: 4, duplicates: 5, reordered: 3 };
+    counted.total.sketch.add_value(0.0);
+    counted.total.sketch.add_value(0.020);
+    counted.total.sketch.add_times(-1_000, 1 << 60);
     let series = [(("a\"b".to_owned(), "tcp:443".to_owned()), counted)];
     Cursor { upto_ms: 1_700_000_000_000, series: series.into_iter().collect() }
 }

@@ -141,7 +141,7 @@ fn authorities(push: &Push, path: &Path) -> Result<Vec<CertificateDer<'static>>,
     match parsed {
         Ok(all) if !all.is_empty() => Ok(all),
         _ => {
-            let why = "contains no PEM certificate".into();
+            let why = "contains no certificate in PEM format".into();
             Err(DestinationError::Content { name, key, path: path.into(), why })
         }
     }

@@ -2,8 +2,8 @@
 use crate::cursor::{Counted, Cursor};
 use crate::feed::NANOS_PER_MILLI;
 use crate::role::{Names, Role};
-use fathom_watch_metrics::{Family, HostGauge, Line, Point, Take, Value};
-use fathom_watch_samples::{Column, Tally};
+use fathom_watch_metrics::{HostGauge, Line, Point, Take, Value, each_probe_line};
+use fathom_watch_samples::{Column, Window};
 use fathom_watch_store::{HistoryError, SeriesKey};
 
 /// Labels of all series of a destination.
@@ -91,7 +91,7 @@ impl Maker<'_> {
             (None, None) => return Ok(()),
         };
         let (group, host) = planned.cloned().unwrap_or_else(|| (counted.group.clone(), counted.host.clone()));
-        let is_new = counted.tally == Tally::default();
+        let is_new = counted.total == Window::default();
         let mut counted = Counted { group, host, ..counted };
         // A series that left the plan and has no new data has ended.
         let ends = planned.is_none() && first.is_none();
@@ -107,7 +107,7 @@ impl Maker<'_> {
             ("probe", &name.1),
         ];
         let labels = self.labelled(&own);
-        let result = each_family(&labels, counted.since_ms, &points, &mut take);
+        let result = each_probe_line(&labels, counted.since_ms, &points, &mut take);
         if !ends {
             self.cursor.series.insert(name, counted);
         }
@@ -115,8 +115,8 @@ impl Maker<'_> {
     }
     /// Cumulative counts at the end of each step. Starts with a zero, so that the first counts are
     /// an increase too.
-    fn count(&self, counted: &mut Counted, columns: &[Column], is_new: bool) -> Vec<(u64, Option<Counted>)> {
-        let zero = is_new.then(|| (counted.since_ms, Some(counted.clone())));
+    fn count(&self, counted: &mut Counted, columns: &[Column], is_new: bool) -> Vec<(u64, Option<Window>)> {
+        let zero = is_new.then(|| (counted.since_ms, Some(counted.total.clone())));
         let mut points: Vec<_> = zero.into_iter().collect();
         for (index, column) in columns.iter().enumerate() {
             let any = has_any(column);
@@ -124,10 +124,10 @@ impl Maker<'_> {
                 continue;
             }
             if any {
-                counted.tally.merge(&column.tally);
-                counted.sketch.merge(&column.sketch);
+                counted.total.tally.merge(&column.tally);
+                counted.total.sketch.merge(&column.sketch);
             }
-            points.push((end_ms(column), Some(counted.clone())));
+            points.push((end_ms(column), Some(counted.total.clone())));
         }
         points
     }
@@ -144,41 +144,4 @@ fn level(column: &Column, how: Take) -> Option<Point> {
         Take::Max => sketch.max(),
     }?;
     Some(Point { at_ms: end_ms(column), value: Value::Number(value) })
-}
-
-const OUTCOMES: [&str; 4] = ["answered", "late", "lost", "failed"];
-
-fn count_of(outcome: &str, tally: &Tally) -> u64 {
-    match outcome {
-        "answered" => tally.answered,
-        "late" => tally.late,
-        "lost" => tally.lost,
-        _ => tally.failed,
-    }
-}
-
-/// A histogram and six counters.
-fn each_family(
-    labels: &[(&str, &str)],
-    since_ms: u64,
-    points: &[(u64, Option<Counted>)],
-    take: &mut impl FnMut(&Line<'_>) -> Result<(), Halt>,
-) -> Result<(), Halt> {
-    if points.is_empty() {
-        return Ok(());
-    }
-    let mut one = |family, outcome, value: &dyn Fn(&Counted) -> Value| {
-        let point = |(at_ms, counted): &(u64, Option<Counted>)| Point {
-            at_ms: *at_ms,
-            value: counted.as_ref().map_or(Value::Ended, value),
-        };
-        let labels = labels.iter().copied().chain([("outcome", outcome)]).collect();
-        take(&Line { family, labels, since_ms, points: points.iter().map(point).collect() })
-    };
-    one(&Family::RTT, "", &|counted| Value::Histogram(counted.sketch.clone()))?;
-    for outcome in OUTCOMES {
-        one(&Family::PROBES, outcome, &|counted| Value::Number(count_of(outcome, &counted.tally) as f64))?;
-    }
-    one(&Family::DUPLICATES, "", &|counted| Value::Number(counted.tally.duplicates as f64))?;
-    one(&Family::REORDERED, "", &|counted| Value::Number(counted.tally.reordered as f64))
 }

@@ -3,11 +3,11 @@ use crate::cursor::{Cursor, Loaded};
 use crate::destination::Destination;
 use crate::feed::{Feed, NANOS_PER_MILLI, Stretch};
 use crate::lines::{Halt, Labels, Maker, ran};
-use crate::post::{Reply, WireFormat, post};
+use crate::post::{format_of, post};
 use crate::role::Names;
 use fathom_os::clock::wall_now;
-use fathom_units::{Rng, WallTime};
-use fathom_watch_metrics::{Line, Otlp, Request, Write1, Write2};
+use fathom_units::WallTime;
+use fathom_watch_metrics::{Backoff, Line, Otlp, Reply, Request, WireFormat, Write1, Write2};
 use fathom_watch_plan::PushHistogram;
 use fathom_watch_store::{SeriesId, SeriesKey};
 use std::path::PathBuf;
@@ -21,9 +21,6 @@ const READ_AT_ONCE: usize = 500;
 /// accepted by receivers with default settings.
 const MAX_REQUEST_BYTES: usize = 1 << 20;
 const MAX_REQUEST_POINTS: u64 = 10_000;
-/// The first pause after a failure; it doubles each time.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// Interval of checks for new data in the history.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Pause after the history could not be read.
@@ -66,7 +63,7 @@ pub(crate) struct Worker {
     /// Whether the receiver is known to support this format.
     known: bool,
     reported: Reported,
-    rng: Rng,
+    backoff: Backoff,
 }
 
 impl Worker {
@@ -86,10 +83,10 @@ impl Worker {
             feed: Feed::new(store),
             cursor: Cursor::default(),
             labels: Arc::new(to.labels()),
-            form: WireFormat::of(to.push.kind),
+            form: format_of(to.push.kind),
             known: false,
             reported: Reported::default(),
-            rng: Rng::new(seed),
+            backoff: Backoff::new(seed),
             to,
         }
     }
@@ -237,7 +234,7 @@ impl Worker {
         }
         let points = request.points();
         let body = request.take();
-        let mut pause = FIRST_PAUSE;
+        self.backoff.reset();
         loop {
             match post(&self.to, self.form, &body) {
                 Reply::Accepted => {
@@ -257,9 +254,8 @@ impl Worker {
                 }
                 Reply::Retry { why, after } => {
                     self.unreachable(&why);
-                    let spread = pause.mul_f64(0.8 + 0.4 * self.rng.next_f64());
-                    self.pause(after.unwrap_or(spread))?;
-                    pause = (pause * 2).min(MAX_PAUSE);
+                    let pause = self.backoff.pause(after);
+                    self.pause(Duration::from_nanos(pause.as_nanos()))?;
                 }
             }
         }

@@ -3,6 +3,7 @@ use super::{Context, ProbeMachine, series_of};
 use fathom_os::error::without_code;
 use fathom_os::fd::AsFd;
 use fathom_os::poll::PollFd;
+use fathom_os::resolvers::resolvers;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::dns::{query, response_code};
 use fathom_probe::protocol::SessionId;
@@ -11,12 +12,9 @@ use fathom_run::{Metric, NotSent};
 use fathom_units::Time;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;
-use std::fs::read_to_string;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 const PORT: u16 = 53;
-/// The resolvers of this host, and those behind systemd's local one.
-const FILES: [&str; 2] = ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"];
 /// The root's name servers, which every resolver knows: no other server is asked, and the query
 /// reveals nothing.
 const NAME: &str = ".";
@@ -37,7 +35,8 @@ pub(crate) struct DnsProber {
 
 impl DnsProber {
     pub(crate) fn open(session: SessionId) -> Result<Self, String> {
-        let resolver = resolver().ok_or("no resolver")?;
+        // Not this host.
+        let resolver = resolvers().into_iter().find(|address| !address.is_loopback()).ok_or("no resolver")?;
         Self::to(SocketAddr::new(resolver, PORT), NAME, session)
     }
     /// Asks the server at `address` for the name servers of `name`.
@@ -55,20 +54,6 @@ impl DnsProber {
         let (name, series) = (name.to_owned(), series_of(ProbeKind::Dns));
         Ok(DnsProber { socket, name, series, outstanding: VecDeque::new(), secret })
     }
-}
-
-/// The first resolver that is not this host.
-fn resolver() -> Option<IpAddr> {
-    let addresses = |file: &&str| parse(&read_to_string(file).unwrap_or_default());
-    FILES.iter().flat_map(addresses).find(|address| !address.is_loopback())
-}
-
-fn parse(configuration: &str) -> Vec<IpAddr> {
-    let address = |line: &str| {
-        let (keyword, rest) = line.split_once(char::is_whitespace)?;
-        rest.trim().parse().ok().filter(|_| keyword == "nameserver")
-    };
-    configuration.lines().filter_map(address).collect()
 }
 
 impl ProbeMachine for DnsProber {
@@ -145,13 +130,5 @@ mod tests {
         prober.receive(&mut context);
         assert_eq!(answered.try_iter().count(), 2);
         assert_eq!(prober.series[0].outstanding(), 1);
-    }
-
-    #[test]
-    fn resolvers_are_read_from_their_lines() {
-        let text = "# nameserver 192.0.2.9\nsearch example.net\nnameserver 127.0.0.53\nnameserver\t2001:db8::1 \nnameserver fe80::1%eth0\noptions edns0\n";
-        let expected: [IpAddr; 2] = ["127.0.0.53".parse().unwrap(), "2001:db8::1".parse().unwrap()];
-        assert_eq!(parse(text), expected);
-        assert_eq!(parse(""), [] as [IpAddr; 0]);
     }
 }

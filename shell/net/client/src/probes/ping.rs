@@ -1,4 +1,6 @@
 //! The thread of a ping: one kind of probe for each of many hosts, one timer, open loop.
+mod endless;
+
 use super::channel::Target;
 use super::connect::ConnectProber;
 use super::dns::DnsProber;
@@ -7,7 +9,8 @@ use super::persistent::PersistentProber;
 use super::requests::RequestProber;
 use super::udp::UdpProber;
 use super::{Context, LOOK_EVERY, ProbeEvent, ProbeMachine};
-use crate::ping::{PingConfig, PingEvent, PingProbe, PingTarget};
+use crate::ping::{Located, MonitorConfig, PingConfig, PingEvent, PingProbe, PingTarget};
+use endless::Endless;
 use fathom_os::echo::{EchoSocketError, echo_socket};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
@@ -16,7 +19,7 @@ use fathom_probe::{
     ClockTracker, Due, FourStamps, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, UdpRecord,
     one_way_series,
 };
-use fathom_run::{Instrument, NotSent, Series, SeriesKey};
+use fathom_run::{Instrument, Metric, NotSent, Series, SeriesKey};
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +40,25 @@ struct Running {
     /// Slots that were used: probes sent, and those that the system refused.
     attempts: u32,
     last: Time,
+    /// The last one could not be sent.
+    is_failing: bool,
+    /// Arrival of the last reply.
+    answered: Time,
     server_clock: ClockTracker,
+}
+
+impl Running {
+    fn new(mut machine: Box<dyn ProbeMachine>) -> Self {
+        machine.series().iter_mut().take(1).for_each(ProbeSeries::log_replies);
+        Running {
+            machine,
+            attempts: 0,
+            last: Time::ZERO,
+            is_failing: false,
+            answered: Time::ZERO,
+            server_clock: ClockTracker::new(FIT_EVERY),
+        }
+    }
 }
 
 /// The sender of the probes to a target.
@@ -46,8 +67,7 @@ fn sender(
     config: &PingConfig,
     context: &Context,
 ) -> Result<Box<dyn ProbeMachine>, String> {
-    let mut session = SessionId([0; 16]);
-    getrandom::fill(&mut session.0).map_err(|e| format!("random numbers: {e}"))?;
+    let session = session_id()?;
     let to = Target { address: target.address, dscp: config.dscp };
     Ok(match &target.probe {
         PingProbe::Icmp => Box::new(IcmpProber::open(ProbeKind::Icmp, to, session)?.with_errors()?),
@@ -62,10 +82,23 @@ fn sender(
     })
 }
 
-/// A target to which no socket could be opened. Its probes cannot be sent.
+/// The identifier of the probes to a target.
+fn session_id() -> Result<SessionId, String> {
+    let mut session = SessionId([0; 16]);
+    getrandom::fill(&mut session.0).map_err(|e| format!("random numbers: {e}"))?;
+    Ok(session)
+}
+
+/// A target without an address or a socket. Its probes cannot be sent.
 struct Refused {
     series: [ProbeSeries; 1],
     reason: String,
+}
+
+impl Refused {
+    fn machine(metric: Metric, reason: String) -> Box<dyn ProbeMachine> {
+        Box::new(Refused { series: [ProbeSeries::new(SeriesKey::of(metric))], reason })
+    }
 }
 
 impl ProbeMachine for Refused {
@@ -79,20 +112,31 @@ impl ProbeMachine for Refused {
     fn receive(&mut self, _context: &mut Context) {}
 }
 
+/// What all probes use, and what they report.
+fn context(config: &PingConfig) -> (Context, Receiver<ProbeEvent>) {
+    let (tell, told) = channel();
+    (Context::new(config.clock, Box::new(move |event| drop(tell.send(event)))), told)
+}
+
 /// Checks that this process may send ICMP, if any target needs it.
 fn check_permission(targets: &[PingTarget]) -> Result<(), String> {
     let needs_it = |target: &&PingTarget| matches!(target.probe, PingProbe::Icmp);
     let Some(first) = targets.iter().find(needs_it) else { return Ok(()) };
-    match echo_socket(first.address.is_ipv6()) {
-        Err(error @ EchoSocketError::NotPermitted) => {
-            Err(format!("{error}\n  try: fathom ping tcp://{}, which needs no permission", first.name))
-        }
+    let advice =
+        |error| format!("{error}\n  try: fathom ping tcp://{}, which needs no permission", first.name);
+    permitted(first.address.is_ipv6()).map_err(advice)
+}
+
+fn permitted(is_ipv6: bool) -> Result<(), EchoSocketError> {
+    match echo_socket(is_ipv6) {
+        Err(error @ EchoSocketError::NotPermitted) => Err(error),
         _ => Ok(()),
     }
 }
 
 pub(crate) struct Pinger {
     config: PingConfig,
+    endless: Option<Endless>,
     context: Context,
     /// Notes and times of servers from the probes.
     told: Receiver<ProbeEvent>,
@@ -112,25 +156,41 @@ impl Pinger {
         targets: &[PingTarget],
         outbox: Sender<Vec<PingEvent>>,
     ) -> Result<Self, String> {
-        let (tell, told) = channel();
-        let context = Context::new(config.clock, Box::new(move |event| drop(tell.send(event))));
+        let (context, told) = context(&config);
         check_permission(targets)?;
         let senders: Vec<_> = targets.iter().map(|target| sender(target, &config, &context)).collect();
         if let Some(Err(error)) = senders.iter().all(Result::is_err).then(|| senders.first()).flatten() {
             return Err(error.clone());
         }
-        let running = senders.into_iter().zip(targets).map(|(sender, target)| {
-            let mut machine = sender.unwrap_or_else(|reason| {
-                let series = [ProbeSeries::new(SeriesKey::of(target.probe.metric()))];
-                Box::new(Refused { series, reason })
-            });
-            machine.series().iter_mut().take(1).for_each(ProbeSeries::log_replies);
-            let server_clock = ClockTracker::new(FIT_EVERY);
-            Running { machine, attempts: 0, last: Time::ZERO, server_clock }
+        let machines = senders.into_iter().zip(targets).map(|(sender, target)| {
+            sender.unwrap_or_else(|reason| Refused::machine(target.probe.metric(), reason))
         });
-        Ok(Pinger {
-            running: running.collect(),
+        Ok(Pinger::of(config, (context, told), machines, outbox))
+    }
+    /// A pinger of hosts without an address so far, which only `stop` ends.
+    pub(crate) fn without_end(
+        config: MonitorConfig,
+        located: Receiver<Located>,
+        outbox: Sender<Vec<PingEvent>>,
+    ) -> Result<Self, String> {
+        permitted(false).map_err(|error| error.to_string())?;
+        let MonitorConfig { clock, interval, remembered, .. } = config;
+        let as_ping =
+            PingConfig { clock, interval, count: None, deadline: None, timeout: remembered, dscp: 0 };
+        let endless = Endless::new(config, located);
+        let pinger = Pinger::of(as_ping, context(&as_ping), endless.machines(), outbox);
+        Ok(Pinger { endless: Some(endless), ..pinger })
+    }
+    fn of(
+        config: PingConfig,
+        (context, told): (Context, Receiver<ProbeEvent>),
+        machines: impl Iterator<Item = Box<dyn ProbeMachine>>,
+        outbox: Sender<Vec<PingEvent>>,
+    ) -> Self {
+        Pinger {
+            running: machines.map(Running::new).collect(),
             config,
+            endless: None,
             context,
             told,
             schedule: Schedule::even(0..0, config.interval, Time::ZERO),
@@ -139,7 +199,7 @@ impl Pinger {
             watch: SelfWatch::default(),
             events: Vec::new(),
             outbox,
-        })
+        }
     }
     /// Pings until all probes are sent and answered or given up, or until `stop`.
     pub(crate) fn run(mut self, stop: &AtomicBool) -> Pinged {
@@ -152,15 +212,26 @@ impl Pinger {
             self.turn(None);
         }
         let start = self.context.now();
-        self.schedule = Schedule::even(0..self.running.len() as u32, self.config.interval, start);
+        self.schedule = self.scheduled(start);
         while !stop.load(Ordering::Relaxed) && !self.is_over(start) {
+            if let Some(endless) = &mut self.endless {
+                endless.look_after(&mut self.running, self.context.now());
+            }
             self.send_due();
             let slot = self.schedule.next_slot();
             self.turn(slot);
         }
         self.result()
     }
+    /// The schedule of a ping, or that of a watch if there is no end.
+    fn scheduled(&self, start: Time) -> Schedule {
+        let even = || Schedule::even(0..self.running.len() as u32, self.config.interval, start);
+        self.endless.as_ref().map_or_else(even, |endless| endless.schedule(start))
+    }
     fn is_over(&mut self, start: Time) -> bool {
+        if self.endless.is_some() {
+            return false;
+        }
         let now = self.context.now();
         let count = self.config.count.unwrap_or(u32::MAX);
         if self.config.deadline.is_some_and(|deadline| now.saturating_since(start) >= deadline) {
@@ -195,6 +266,7 @@ impl Pinger {
         }
         let sent = one.machine.send(&mut self.context);
         one.attempts += 1;
+        one.is_failing = sent.is_err();
         let Some(series) = one.machine.series().first_mut() else { return false };
         series.not_sent(NotSent::NotRunInTime, due.missed);
         match sent {
@@ -259,6 +331,9 @@ impl Pinger {
             }
         }
         let replies = one.machine.series().first_mut().map(ProbeSeries::take_replies).unwrap_or_default();
+        if !replies.is_empty() {
+            one.answered = self.context.now();
+        }
         for reply in replies {
             // The stamps are those of the first replies, in the same order.
             let four = reply.reply.is_first().then(|| stamps.pop_front()).flatten();

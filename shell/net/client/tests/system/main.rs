@@ -3,4 +3,5 @@
 mod against_server;
 mod applications;
 mod misbehaving;
+mod monitor;
 mod support;

@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test says what failed by failing")]
 
 mod dashboards;
+mod minimal;
 mod past;
 mod real;
 mod receiver;
 mod refusals;
+mod simulated;

@@ -1,5 +1,5 @@
 //! Observes the Wi-Fi of this host during a test, where it leads to the server.
-use fathom_audit_facts::{AccessPoint, WifiReader};
+use crate::{AccessPoint, WifiReader};
 use fathom_os::clock::Clock;
 use fathom_os::next_hop::next_hop;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
@@ -13,14 +13,14 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// A thread that reads the state of the interface to a server.
-pub(crate) struct WifiObserver {
+pub struct WifiObserver {
     stop: Sender<()>,
     thread: JoinHandle<Vec<(Time, AccessPoint)>>,
 }
 
 impl WifiObserver {
     /// `None` if the interface to `server` is none of Wi-Fi.
-    pub(crate) fn start(server: IpAddr, clock: Clock) -> Option<Self> {
+    pub fn start(server: IpAddr, clock: Clock) -> Option<Self> {
         let (_, interface) = next_hop(server).ok()?;
         let reader = WifiReader::open(interface).ok().filter(|reader| reader.read().is_some())?;
         let (stop, stopped) = channel();
@@ -36,7 +36,7 @@ impl WifiObserver {
         Some(WifiObserver { stop, thread })
     }
     /// What was observed.
-    pub(crate) fn finish(self) -> Vec<Series> {
+    pub fn finish(self) -> Vec<Series> {
         drop(self.stop);
         series(&self.thread.join().unwrap_or_default())
     }
