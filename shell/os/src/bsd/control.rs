@@ -19,7 +19,7 @@ pub(crate) const IPV6_TCLASS: i32 = 36;
 pub(crate) const IPV6_PKTINFO: i32 = 46;
 const IPV6_HOPLIMIT: i32 = 47;
 
-/// What the kernel adds to a datagram, as far as it was asked for.
+/// What the kernel adds to a datagram on request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Added {
     /// When it arrived.

@@ -86,7 +86,7 @@ mod tests {
         0x45, 0, 0, 84, 0, 0, 0, 0, 1, 1, 0, 0, 10, 0, 0, 5, 192, 0, 2, 9,
         8, 0, 0xf7, 0xfb, 0x01, 0x02, 0x00, 0x03,
     ];
-    /// The same of IPv6, which has no header of its own, about a request to 2001:db8::9.
+    /// The same of IPv6, which arrives without an IP header, about a request to 2001:db8::9.
     #[rustfmt::skip]
     const EXPIRED_V6: [u8; 56] = [
         3, 0, 0, 0, 0, 0, 0, 0,
