@@ -9,10 +9,12 @@ pub fn without_code(error: &io::Error) -> String {
     text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words.trim_end_matches('.')).to_owned()
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
+    #[cfg(target_os = "linux")]
     use super::*;
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn words_have_no_number() {
         assert_eq!(without_code(&io::Error::from_raw_os_error(libc::EACCES)), "Permission denied");
