@@ -33,3 +33,14 @@ pub fn cpu_times() -> io::Result<CpuTimes> {
     let total = ticks.iter().map(|ticks| u64::from(*ticks)).sum();
     Ok(CpuTimes { total, idle: ticks[IDLE].into(), steal: 0 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_host_has_been_running() {
+        let times = cpu_times().unwrap();
+        assert!(times.total > times.idle && times.idle > 0, "{times:?}");
+    }
+}

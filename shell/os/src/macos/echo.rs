@@ -259,3 +259,40 @@ impl EchoSocket {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::poll::{self, PollFd};
+    use fathom_units::Duration;
+
+    #[test]
+    fn a_reply_has_the_data_of_its_request() {
+        for (is_ipv6, to, kinds) in [(false, "127.0.0.1:0", [8, 0]), (true, "[::1]:0", [128, 129])] {
+            let socket = echo_socket(is_ipv6).unwrap();
+            socket.connect(to.parse().unwrap()).unwrap();
+            socket.enable(Stamping::Both).unwrap();
+            let mut buffer = [0; 64];
+            assert_eq!(socket.receive(&mut buffer).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+            let mut request = [kinds[0], 0, 0, 0, 1, 2, 3, 4, b'd', b'e', b'p', b't'];
+            if !is_ipv6 {
+                // The sum of the words, and its complement.
+                let words = request.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+                let sum = words.sum::<u32>();
+                let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
+                request[2..4].copy_from_slice(&sum.to_be_bytes());
+            }
+            assert_eq!(socket.send(&request).unwrap(), request.len());
+            let reply = loop {
+                let found = poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(Duration::from_secs(5)));
+                assert_eq!(found.unwrap(), 1, "{to}: no reply within 5 s");
+                match socket.receive(&mut buffer) {
+                    Ok(reply) if buffer[4..reply.length] == request[4..] => break reply,
+                    _ => {}
+                }
+            };
+            assert_eq!((buffer[0], reply.from), (kinds[1], Some(to.parse().unwrap())));
+            assert!(reply.stamp.is_some() && reply.hop_limit.is_some(), "{reply:?}");
+        }
+    }
+}

@@ -60,3 +60,15 @@ pub fn own_name() -> String {
 fn until_nul(text: &[u8]) -> String {
     String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn this_machine_has_a_name() {
+        assert_eq!(host_name(Ipv4Addr::LOCALHOST.into()).unwrap().as_deref(), Some("localhost"));
+        assert!(kernel().starts_with("Darwin ") && !own_name().is_empty(), "{}, {}", kernel(), own_name());
+    }
+}

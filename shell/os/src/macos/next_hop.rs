@@ -40,3 +40,16 @@ pub fn next_hop(destination: IpAddr) -> io::Result<(Option<IpAddr>, u32)> {
 fn readable(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(libc::ESRCH) { io::ErrorKind::NetworkUnreachable.into() } else { error }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_host_has_no_gateway() {
+        for own in ["127.0.0.1", "::1"] {
+            let (gateway, interface) = next_hop(own.parse().unwrap()).unwrap();
+            assert!(gateway.is_none() && interface > 0, "{own}: {gateway:?} on {interface}");
+        }
+    }
+}

@@ -37,3 +37,23 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         has_ecn: info.tcpi_options & OPTION_ECN != 0,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn counts_what_was_sent() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut near = listener.accept().unwrap().0;
+        near.write_all(&[1; 5_000]).unwrap();
+        far.read_exact(&mut [0; 5_000]).unwrap();
+        let info = tcp_info(near.as_fd()).unwrap();
+        assert!(info.bytes_sent >= 5_000 && info.cwnd_bytes > 1_000, "{info:?}");
+        assert!(tcp_info(UdpSocket::bind("127.0.0.1:0").unwrap().as_fd()).is_err());
+    }
+}
