@@ -210,9 +210,9 @@ impl EchoSocket {
     pub fn receive_errors_into(&self, inbox: &mut Inbox) -> io::Result<usize> {
         inbox.fill(|buffer| self.take(buffer, |sorted| &mut sorted.errors))
     }
-    /// Takes the next message of a queue, and sorts what arrives until there is one. What is then in
-    /// the other queue no longer makes the socket readable: callers take from both after each wait,
-    /// and timestamps are those of arrival.
+    /// Takes the next message of a queue, and sorts what arrives until there is one. What is then
+    /// in the other queue no longer makes the socket readable: callers take from both after each
+    /// wait, and timestamps are those of arrival.
     fn take(
         &self,
         buffer: &mut [u8],
