@@ -1,5 +1,5 @@
 # `make demo` shows bufferbloat on this machine. `make check` runs the fast tests, `make test` all.
-.PHONY: demo check test lint docs engine windows site golden page bench release packages package install setup
+.PHONY: demo check test lint docs engine windows macos site golden page bench release packages package install setup
 
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -31,6 +31,12 @@ windows:
 	cargo build $(SET) desktop --locked --target $(WINDOWS) --profile demo
 	x86_64-w64-mingw32-gcc -O -shared -o target/$(WINDOWS)/demo/bcryptprimitives.dll \
 		packaging/wine/bcryptprimitives.c -ladvapi32
+
+# The program for macOS, which is linked with the optimization of development. Nothing here runs it.
+macos:
+	for triple in x86_64-apple-darwin aarch64-apple-darwin; do ( . packaging/tools; . packaging/macos/tools; \
+		cargo clippy $(SET) desktop --locked --target $$triple -- -D warnings && \
+		cargo build $(SET) desktop --locked --target $$triple --profile demo ) || exit; done
 
 # `fathom trace` and `fathom sim` for browsers, which the page of `fathom serve` has inside.
 engine:

@@ -34,7 +34,7 @@ pub fn checked(settings: &WatchSettings, push: &PushRequest) -> Result<Destinati
     let url = Url::parse(&push.url).map_err(wrong)?;
     if url.protocol == Protocol::Https {
         return Err(wrong(format!(
-            "{}: this small build has no TLS\n  try: http:// to a local receiver or proxy",
+            "{}: this build has no TLS\n  try: http:// to a proxy",
             push.url
         )));
     }

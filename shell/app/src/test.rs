@@ -70,7 +70,7 @@ pub fn run(
         run.series.extend(wifi.into_iter().flat_map(WifiObserver::finish));
         run
     });
-    measured
+    Ok(measured?)
 }
 
 #[cfg(feature = "peers")]

@@ -13,7 +13,7 @@ pub struct InterfaceError;
 #[cfg(not(target_os = "linux"))]
 impl fmt::Display for InterfaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "captures on an interface need Linux")
+        write!(f, "live captures need Linux")
     }
 }
 

@@ -11,6 +11,7 @@ pub fn without_code(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_os = "linux")]
     use super::*;
 
     #[cfg(target_os = "linux")]

@@ -1,21 +1,27 @@
 //! Safe wrappers of system calls: the only crate with unsafe code. Each block states why it is
 //! sound.
 //!
-//! Modules of the same name in `linux` and `windows` have the same functions, as far as programs
-//! for both need them.
+//! Modules of the same name in `linux`, `windows` and `macos` have the same functions, as far as
+//! programs for all of them need them. `elsewhere` has what `windows` and `macos` share.
 #![allow(unsafe_code, reason = "this crate is the one place for it")]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod bounded;
+#[cfg(any(target_os = "macos", test))]
+mod bsd;
 pub mod clock;
 mod cpu_times;
 pub mod distribution;
 mod echo_error;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 pub mod error;
 pub mod fd;
 #[cfg(target_os = "linux")]
 mod linux;
 pub mod local;
+#[cfg(target_os = "macos")]
+mod macos;
 mod medium;
 pub mod pace;
 mod priority;
@@ -25,7 +31,11 @@ mod tcp_state;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::*;
 #[cfg(target_os = "linux")]
 pub use linux::*;
+#[cfg(target_os = "macos")]
+pub use macos::*;
 #[cfg(windows)]
 pub use windows::*;

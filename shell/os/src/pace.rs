@@ -2,9 +2,9 @@
 use crate::clock::Clock;
 use fathom_units::{Duration, Time};
 
-/// A thread that sleeps wakes up to this much late, on a busy host more. Timers of Windows have
-/// milliseconds.
-const SPIN: Duration = Duration::from_micros(if cfg!(windows) { 2_000 } else { 60 });
+/// A thread that sleeps wakes up to this much late, on a busy host more. Timers of Windows and
+/// macOS have milliseconds.
+const SPIN: Duration = Duration::from_micros(if cfg!(target_os = "linux") { 60 } else { 2_000 });
 /// Packets sent without a pause, before the caller must look whether it should stop.
 const IN_A_ROW: u32 = 64;
 

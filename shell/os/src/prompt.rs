@@ -30,7 +30,7 @@ impl PromptReader {
         if self.keeps_up(has_more, now) {
             return Ok(());
         }
-        Err(io::Error::other("this computer reads datagrams more slowly than they arrive"))
+        Err(io::Error::other("this computer is too slow"))
     }
     fn keeps_up(&mut self, has_more: bool, now: Time) -> bool {
         let since = *self.behind_since.get_or_insert(now);

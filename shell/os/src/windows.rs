@@ -1,16 +1,13 @@
 //! The calls of Windows.
-pub mod confine;
 pub mod console;
 pub mod cpu;
 pub mod datagram;
 pub mod echo;
 pub mod files;
 pub mod interface;
-pub mod mmsg;
 pub mod names;
 pub mod next_hop;
 pub mod poll;
-pub mod raw;
 pub mod resolvers;
 pub mod sched;
 pub mod socket;

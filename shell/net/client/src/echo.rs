@@ -170,7 +170,7 @@ impl EchoHost {
         });
         let burst = sending.seen.into_burst();
         if !STAMPS_ARRIVALS && was_slow(&plan, &burst) {
-            return Err(TestError::Host("this computer sends too slowly".to_owned()));
+            return Err(TestError::Host("this computer is too slow".to_owned()));
         }
         Ok(burst)
     }

@@ -319,7 +319,7 @@ fn copy(bytes: &[u8], buffer: &mut [u8]) -> usize {
 
 fn stored(message: &Message, length: usize, notice: Option<Notice>) -> Stored {
     let (from, stamp) = (Some(message.from), Some(message.stamp));
-    Stored { length, from, stamp, notice, hop_limit: message.hop_limit }
+    Stored { length, from, stamp, notice, hop_limit: message.hop_limit, class: None }
 }
 
 /// Ends the sleep of the thread.

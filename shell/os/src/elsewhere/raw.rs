@@ -1,4 +1,4 @@
-//! Packets in the flows of other sockets, which Windows lets no program send.
+//! Packets in the flows of other sockets, which these systems let no program send.
 use crate::fd::BorrowedFd;
 use crate::received::FlowError;
 use std::io;

@@ -2,7 +2,7 @@
 use std::io;
 use std::path::Path;
 
-/// Does nothing: a program of Windows cannot give up single rights while it runs.
+/// Does nothing: a program cannot give up single rights while it runs.
 ///
 /// # Errors
 /// None.

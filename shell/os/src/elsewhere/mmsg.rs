@@ -1,5 +1,6 @@
 //! Receives many datagrams, or many ICMP errors about sent packets. The buffers are reused.
 use crate::fd::BorrowedFd;
+use crate::received::Received;
 pub use crate::received::{IcmpRefusal, Notice, ReceivedMessage};
 use crate::timestamp::receive;
 use fathom_units::WallTime;
@@ -14,6 +15,7 @@ pub(crate) struct Stored {
     pub(crate) stamp: Option<WallTime>,
     pub(crate) notice: Option<Notice>,
     pub(crate) hop_limit: Option<u8>,
+    pub(crate) class: Option<u8>,
 }
 
 /// Buffers to receive several datagrams.
@@ -38,10 +40,11 @@ impl Inbox {
     pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         self.fill(|buffer| {
             let got = receive(socket, buffer)?;
-            Ok(Stored { length: got.length, from: got.from, stamp: got.stamp, ..Stored::default() })
+            let Received { length, from, stamp, hop_limit, class, .. } = got;
+            Ok(Stored { length, from, stamp, notice: None, hop_limit, class })
         })
     }
-    /// There are no errors: Windows does not report them to the sockets of datagrams.
+    /// There are no errors: the system does not report them to the sockets of datagrams.
     ///
     /// # Errors
     /// None.
@@ -78,7 +81,7 @@ impl Inbox {
             stamp: stored.stamp,
             notice: stored.notice,
             hop_limit: stored.hop_limit,
-            class: None,
+            class: stored.class,
         })
     }
 }
