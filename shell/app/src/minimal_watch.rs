@@ -33,10 +33,7 @@ pub fn checked(settings: &WatchSettings, push: &PushRequest) -> Result<Destinati
     let wrong = |what: String| AppError::WatchPlan(what);
     let url = Url::parse(&push.url).map_err(wrong)?;
     if url.protocol == Protocol::Https {
-        return Err(wrong(format!(
-            "{}: this build has no TLS\n  try: http:// to a proxy",
-            push.url
-        )));
+        return Err(wrong(format!("{}: this build has no TLS\n  try: http:// to a proxy", push.url)));
     }
     let intervals = [
         ("interval", settings.interval, PROBE_INTERVALS),

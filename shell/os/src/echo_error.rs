@@ -16,11 +16,9 @@ pub enum EchoSocketError {
 impl fmt::Display for EchoSocketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EchoSocketError::NotPermitted => write!(
-                f,
-                "ICMP echo is not permitted (allow it with `{ALLOW_ECHO}`, \
-                 or give the program CAP_NET_RAW)"
-            ),
+            EchoSocketError::NotPermitted => {
+                write!(f, "ICMP echo is not permitted (allow it with `{ALLOW_ECHO}` or CAP_NET_RAW)")
+            }
             EchoSocketError::Io(error) => write!(f, "ICMP socket: {error}"),
         }
     }

@@ -7,8 +7,6 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod bounded;
-#[cfg(any(target_os = "macos", test))]
-mod bsd;
 pub mod clock;
 mod cpu_times;
 pub mod distribution;

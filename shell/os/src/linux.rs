@@ -25,7 +25,6 @@ pub mod route;
 pub mod sched;
 pub mod session;
 pub mod socket;
-pub mod state_dir;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")),
     path = "linux/no_syscall_filter.rs"

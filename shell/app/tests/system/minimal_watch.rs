@@ -89,7 +89,7 @@ fn wrong_settings_are_refused_before_anything_is_sent() {
     let good = push("http://192.0.2.1/");
     assert!(checked(&settings(), &good).is_ok());
     let cases = [
-        (settings(), push("https://192.0.2.1/"), "https://192.0.2.1/: this small build has no TLS"),
+        (settings(), push("https://192.0.2.1/"), "https://192.0.2.1/: this build has no TLS"),
         (settings(), push("192.0.2.1:9090"), "must start with http:// or https://"),
         (
             WatchSettings { interval: Duration::from_millis(99), ..settings() },

@@ -54,21 +54,15 @@ impl Drop for Wine {
     }
 }
 
-fn is_bloated_upload(finding: &Json) -> bool {
-    finding["kind"] == "bufferbloat" && finding["direction"] == "up"
-}
-
-/// The line `cable`: 10 Mbit/s up with 330 kB of buffer, 100 Mbit/s down, four routers, 20 ms.
+/// The line `cable`: four routers, 20 ms.
 #[test]
-fn a_line_is_measured() {
+fn the_hops_of_a_line_are_measured() {
     let _alone = alone();
     let wine = Wine::new("wine-line");
     let ran = wine.over_line(
         "cable",
         "fathom ping 198.19.0.2 -c 5 -i 0.2 -o ping.json || exit 10
          fathom path 198.19.0.2 -c 4 --json >path.json || exit 11
-         fathom test $FATHOM_SERVER --quick --no-save --json >test.json
-         [ $? = 1 ] || exit 12
          fathom serve --port 4000 --listen 127.0.0.1 >serve.txt 2>&1 &
          for n in $(seq 100); do
              fathom ping -c 1 -W 1 udp://127.0.0.1:4000 >self.txt 2>&1 && break
@@ -83,15 +77,6 @@ fn a_line_is_measured() {
         hops["path"]["hops"].as_array().unwrap().iter().filter_map(|hop| hop["address"].as_str()).collect();
     assert_eq!(addresses, ["198.18.1.1", "198.18.2.1", "198.18.3.1", "198.18.4.1"]);
     assert_eq!(hops["path"]["server_hop"], 5);
-
-    let test = wine.document("test.json");
-    let system = test["host"]["kernel"].as_str().unwrap_or_default();
-    assert!(system.starts_with("Windows "), "{system}");
-    let upload = test["findings"].as_array().unwrap().iter().find(|finding| is_bloated_upload(finding));
-    let upload = upload.unwrap_or_else(|| panic!("{}", test["findings"]));
-    let median = |phase: &str| upload["parameters"][phase].as_f64().unwrap();
-    let increase_s = median("loaded_p50_s") - median("idle_p50_s");
-    assert!((0.15..0.35).contains(&increase_s), "{upload}");
 }
 
 /// The text of a result without the name of the system.

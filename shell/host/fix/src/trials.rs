@@ -1,7 +1,7 @@
 //! Saves trials on disk, so that an interrupted search can be resumed.
-use fathom_os::state_dir::StateDir;
 use fathom_shape::knee::{Knee, Trial};
 use fathom_shaper::Place;
+use fathom_shaper::state_dir::StateDir;
 use fathom_units::{Direction, Duration, Rate};
 use serde_json::{Value, json};
 use std::path::PathBuf;

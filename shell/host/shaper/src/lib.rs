@@ -26,6 +26,7 @@ mod shaper;
 mod snapshot;
 mod sqm;
 mod state;
+pub mod state_dir;
 mod transaction;
 mod watchdog;
 

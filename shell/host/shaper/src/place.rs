@@ -2,7 +2,7 @@
 use crate::error::ApplyError;
 use crate::plan::ifb_name;
 use crate::state::State;
-use fathom_os::state_dir::{Lock, StateDir};
+use crate::state_dir::{Lock, StateDir};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

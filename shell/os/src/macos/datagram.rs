@@ -1,6 +1,6 @@
 //! Sends datagrams from a chosen local address.
 use super::message::send;
-use crate::bsd::control::{
+use fathom_bsd::control::{
     IP_PKTINFO, IPPROTO_IP, IPPROTO_IPV6, IPV6_PKTINFO, IPV6_TCLASS, put, source_v4, source_v6,
 };
 use std::io;

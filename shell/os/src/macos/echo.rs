@@ -4,12 +4,12 @@
 //! the messages. So this sorts what arrives, and gives the same as the sockets of Linux.
 use super::message;
 use super::option;
-use crate::bsd::icmp::{Kind, kind, split_v4};
 pub use crate::echo_error::{ALLOW_ECHO, EchoSocketError};
 use crate::mmsg::{IcmpRefusal, Inbox, Notice, Stored};
 use crate::received::{QueueEntry, Received, Stamping};
 use crate::socket::{set_class, set_dscp, set_hop_limit, set_receive_buffer, set_send_buffer};
 use crate::timestamp::{Batch, enable};
+use fathom_bsd::icmp::{Kind, kind, split_v4};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;
 use std::io;

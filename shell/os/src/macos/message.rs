@@ -1,5 +1,5 @@
 //! Datagrams with control messages.
-use crate::bsd::control::{Added, read};
+use fathom_bsd::control::{Added, read};
 use socket2::SockAddr;
 use std::io;
 use std::mem;

@@ -1,5 +1,5 @@
 //! Where packets to a host leave this one, by a route socket (route(4)).
-use crate::bsd::route::{reply, request};
+use fathom_bsd::route::{reply, request};
 use socket2::{Domain, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::IpAddr;

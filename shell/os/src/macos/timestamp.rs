@@ -3,8 +3,8 @@
 use super::message;
 use super::option;
 pub use crate::batch::Batch;
-use crate::bsd::control::Added;
 pub use crate::received::{Departure, QueueEntry, Received, SentStamp, Stamping};
+use fathom_bsd::control::Added;
 use std::io;
 use std::os::fd::BorrowedFd;
 

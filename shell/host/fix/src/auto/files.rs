@@ -1,8 +1,8 @@
 //! Files next to the state of an interface: the learned state, and the current status.
 use super::status::Status;
-use fathom_os::state_dir::StateDir;
 use fathom_shape::autorate::{Config, Controller};
 use fathom_shaper::Place;
+use fathom_shaper::state_dir::StateDir;
 use std::io;
 use std::path::PathBuf;
 

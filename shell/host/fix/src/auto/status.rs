@@ -2,9 +2,9 @@
 use super::files::MAX_BYTES;
 use super::shaped::LineSample;
 use fathom_os::clock::wall_now;
-use fathom_os::state_dir::StateDir;
 use fathom_shape::autorate::{Decision, Reason};
 use fathom_shaper::Place;
+use fathom_shaper::state_dir::StateDir;
 use fathom_units::{PerDirection, Rate, WallTime};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Messages that an unprivileged ICMP socket receives: those to all programs of the host. Errors
 //! are among them, with the packet that they are about (RFC 792, RFC 4443).
-use super::v6_at;
-use std::net::{IpAddr, Ipv4Addr};
+use crate::v6_at;
+use core::net::{IpAddr, Ipv4Addr};
 
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
@@ -12,30 +12,37 @@ const HEADER_BYTES: usize = 8;
 
 /// A message of IPv4, which arrives with its IP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Packet<'b> {
+pub struct Packet<'b> {
     /// From the ICMP header on.
-    pub(crate) message: &'b [u8],
-    pub(crate) hop_limit: u8,
-    pub(crate) class: u8,
+    pub message: &'b [u8],
+    /// TTL.
+    pub hop_limit: u8,
+    /// DSCP and ECN field.
+    pub class: u8,
 }
 
 /// What a message is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind<'b> {
+pub enum Kind<'b> {
+    /// An echo reply.
     Reply,
     /// An error about an echo request: its type and code, where the request went, and as much of it
     /// as is quoted, from its ICMP header on.
     Error {
+        /// Type of the message.
         icmp_type: u8,
+        /// Code of the message.
         code: u8,
+        /// Destination of the request.
         to: IpAddr,
+        /// The request, from its ICMP header on.
         request: &'b [u8],
     },
 }
 
 /// Splits the IP header off. The kernel has changed the byte order of lengths in it (bsd/netinet,
 /// `ip_input`), but not of what is read here.
-pub(crate) fn split_v4(packet: &[u8]) -> Option<Packet<'_>> {
+pub fn split_v4(packet: &[u8]) -> Option<Packet<'_>> {
     let message = after_v4_header(packet)?;
     Some(Packet { message, hop_limit: *packet.get(8)?, class: packet[1] })
 }
@@ -47,7 +54,7 @@ fn after_v4_header(packet: &[u8]) -> Option<&[u8]> {
 }
 
 /// `None` for what is neither a reply nor an error about an echo request.
-pub(crate) fn kind(message: &[u8], is_ipv6: bool) -> Option<Kind<'_>> {
+pub fn kind(message: &[u8], is_ipv6: bool) -> Option<Kind<'_>> {
     let (icmp_type, code) = (*message.first()?, *message.get(1)?);
     match (icmp_type, is_ipv6) {
         (0, false) | (129, true) => return Some(Kind::Reply),
@@ -129,7 +136,7 @@ mod tests {
         let with_options = [&[0x46][..], &[0; 23], &[0, 0, 7]].concat();
         assert_eq!(split_v4(&with_options).unwrap().message, [0, 0, 7]);
         for (first, length) in [(0x65, 60), (0x44, 60), (0x46, 23)] {
-            assert_eq!(split_v4(&vec![first; length]), None, "{first:x}, {length} bytes");
+            assert_eq!(split_v4(&alloc::vec![first; length]), None, "{first:x}, {length} bytes");
         }
         for length in 0..EXPIRED_V4.len() {
             let message = split_v4(&EXPIRED_V4[..length]).and_then(|packet| kind(packet.message, false));

@@ -4,8 +4,10 @@
 //! interface in 2 bytes, 2 bytes of padding, then in 4 bytes each flags, which addresses follow,
 //! process, number of the request, and error; the rest is metrics. Addresses follow, each a socket
 //! address of a length that is its first byte, rounded up to a multiple of 4.
-use super::{u16_at, u32_at, v6_at};
-use std::net::{IpAddr, Ipv4Addr};
+use crate::{u16_at, u32_at, v6_at};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv4Addr};
 
 const HEADER_BYTES: usize = 92;
 /// Source: bsd/net/route.h.
@@ -27,16 +29,21 @@ const LINK_BYTES: u8 = 20;
 
 /// A route, or why there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Reply {
-    pub(crate) process: u32,
-    pub(crate) number: u32,
-    pub(crate) error: u32,
-    pub(crate) gateway: Option<IpAddr>,
-    pub(crate) interface: u32,
+pub struct Reply {
+    /// PID of the process that asks.
+    pub process: u32,
+    /// Number of the request.
+    pub number: u32,
+    /// `errno`; 0 without an error.
+    pub error: u32,
+    /// The gateway, if there is one.
+    pub gateway: Option<IpAddr>,
+    /// Number of the interface.
+    pub interface: u32,
 }
 
 /// Asks for the route to a host, with its interface.
-pub(crate) fn request(to: IpAddr, number: u32) -> Vec<u8> {
+pub fn request(to: IpAddr, number: u32) -> Vec<u8> {
     let mut message = vec![0; HEADER_BYTES];
     match to {
         IpAddr::V4(v4) => {
@@ -62,7 +69,7 @@ pub(crate) fn request(to: IpAddr, number: u32) -> Vec<u8> {
 }
 
 /// Reads a reply; `None` for other messages, which every route socket receives.
-pub(crate) fn reply(message: &[u8]) -> Option<Reply> {
+pub fn reply(message: &[u8]) -> Option<Reply> {
     let of_route = message.get(2..4)? == [RTM_VERSION, RTM_GET];
     let message = message.get(..usize::from(u16_at(message, 0)?)).filter(|_| of_route)?;
     let (flags, addresses) = (u32_at(message, 8)?, u32_at(message, 12)?);

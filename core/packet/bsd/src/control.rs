@@ -1,39 +1,43 @@
 //! Control messages (`struct cmsghdr` of bsd/sys/socket.h): the length with this header in 4 bytes,
 //! level and type in 4 bytes each, then the data. The next message starts at a multiple of 4.
-use super::{u32_at, v6_at};
+use crate::{u32_at, v6_at};
+use alloc::vec::Vec;
+use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use fathom_units::WallTime;
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 const HEADER_BYTES: usize = 12;
 /// Source: bsd/sys/socket.h.
 const SOL_SOCKET: i32 = 0xffff;
 const SCM_TIMESTAMP: i32 = 2;
 /// Source: bsd/netinet/in.h.
-pub(crate) const IPPROTO_IP: i32 = 0;
+pub const IPPROTO_IP: i32 = 0;
 const IP_RECVTTL: i32 = 24;
-pub(crate) const IP_PKTINFO: i32 = 26;
+/// `IP_PKTINFO`.
+pub const IP_PKTINFO: i32 = 26;
 const IP_RECVTOS: i32 = 27;
-pub(crate) const IPPROTO_IPV6: i32 = 41;
+/// `IPPROTO_IPV6`.
+pub const IPPROTO_IPV6: i32 = 41;
 /// Source: bsd/netinet6/in6.h, with the options of RFC 3542.
-pub(crate) const IPV6_TCLASS: i32 = 36;
-pub(crate) const IPV6_PKTINFO: i32 = 46;
+pub const IPV6_TCLASS: i32 = 36;
+/// `IPV6_PKTINFO`.
+pub const IPV6_PKTINFO: i32 = 46;
 const IPV6_HOPLIMIT: i32 = 47;
 
 /// What the kernel adds to a datagram on request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Added {
+pub struct Added {
     /// When it arrived.
-    pub(crate) stamp: Option<WallTime>,
+    pub stamp: Option<WallTime>,
     /// Where it was sent to.
-    pub(crate) to: Option<SocketAddr>,
+    pub to: Option<SocketAddr>,
     /// Its TTL or hop limit.
-    pub(crate) hop_limit: Option<u8>,
+    pub hop_limit: Option<u8>,
     /// Its traffic class.
-    pub(crate) class: Option<u8>,
+    pub class: Option<u8>,
 }
 
 /// Reads all control messages of a datagram.
-pub(crate) fn read(mut control: &[u8]) -> Added {
+pub fn read(mut control: &[u8]) -> Added {
     let mut added = Added::default();
     while let Some(length) = u32_at(control, 0).map(|length| length as usize) {
         let Some(data) = control.get(HEADER_BYTES..length) else { return added };
@@ -75,7 +79,7 @@ fn destination_v6(data: &[u8]) -> Option<SocketAddr> {
 }
 
 /// Appends a message.
-pub(crate) fn put(control: &mut Vec<u8>, level: i32, kind: i32, data: &[u8]) {
+pub fn put(control: &mut Vec<u8>, level: i32, kind: i32, data: &[u8]) {
     let length = (HEADER_BYTES + data.len()) as u32;
     for word in [length, level.cast_unsigned(), kind.cast_unsigned()] {
         control.extend(word.to_le_bytes());
@@ -85,14 +89,14 @@ pub(crate) fn put(control: &mut Vec<u8>, level: i32, kind: i32, data: &[u8]) {
 }
 
 /// `struct in_pktinfo` with an address to send from, of an interface that the kernel chooses.
-pub(crate) fn source_v4(from: Ipv4Addr) -> [u8; 12] {
+pub fn source_v4(from: Ipv4Addr) -> [u8; 12] {
     let mut data = [0; 12];
     data[4..8].copy_from_slice(&from.octets());
     data
 }
 
 /// `struct in6_pktinfo` with an address to send from.
-pub(crate) fn source_v6(from: SocketAddrV6) -> [u8; 20] {
+pub fn source_v6(from: SocketAddrV6) -> [u8; 20] {
     let mut data = [0; 20];
     data[..16].copy_from_slice(&from.ip().octets());
     data[16..].copy_from_slice(&from.scope_id().to_le_bytes());
