@@ -6,7 +6,9 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::windows::io::AsRawSocket;
 use std::time::Duration;
 use windows_sys::Win32::Foundation::HANDLE;
-use windows_sys::Win32::Networking::WinSock::{IPPROTO_TCP, SOCKET, TCP_MAXRT, WSAEWOULDBLOCK, setsockopt};
+use windows_sys::Win32::Networking::WinSock::{
+    IPPROTO_TCP, SOCKET, TCP_MAXRT, WSAENOPROTOOPT, WSAEWOULDBLOCK, setsockopt,
+};
 use windows_sys::Win32::System::IO::CancelIoEx;
 
 /// Ends a connection, and the calls of other threads that are blocked on it: later calls fail at
@@ -67,7 +69,9 @@ pub fn set_user_timeout(socket: &Socket, patience: Duration) -> io::Result<()> {
     // SAFETY: the option is four bytes long, which the call reads.
     let failed =
         unsafe { setsockopt(socket.as_raw_socket() as SOCKET, IPPROTO_TCP, TCP_MAXRT, seconds.as_ptr(), 4) };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    let error = io::Error::last_os_error();
+    // Where the option is unknown, as in wine, the system ends the connection later.
+    if failed == 0 || error.raw_os_error() == Some(WSAENOPROTOOPT) { Ok(()) } else { Err(error) }
 }
 
 /// Windows has no such limit: it takes as much as the send buffer holds.
