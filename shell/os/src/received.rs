@@ -21,11 +21,11 @@ pub struct Received {
     pub from: Option<SocketAddr>,
     /// Kernel timestamp of arrival; for a stream, of the last byte.
     pub stamp: Option<WallTime>,
-    /// Address of this host to which it was sent, with port 0, after [`enable_headers`].
+    /// Address of this host to which it was sent, with port 0, after `enable_headers`.
     pub to: Option<SocketAddr>,
-    /// Its TTL or hop limit, after [`enable_headers`].
+    /// Its TTL or hop limit, after `enable_headers`.
     pub hop_limit: Option<u8>,
-    /// Its traffic class (DSCP and ECN field), after [`enable_headers`] or [`enable_class`].
+    /// Its traffic class (DSCP and ECN field), after `enable_headers` or `enable_class`.
     pub class: Option<u8>,
 }
 
