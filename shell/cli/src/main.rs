@@ -21,9 +21,10 @@ mod terminal;
 use args::{Cli, Command};
 use clap::FromArgMatches;
 use failure::{Exit, Outcome};
+use fathom_text::printable;
 use std::ffi::OsString;
 use std::process::ExitCode;
-use terminal::{printable, warn};
+use terminal::warn;
 
 fn main() -> ExitCode {
     #[cfg(windows)]

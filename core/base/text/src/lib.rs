@@ -9,11 +9,13 @@ extern crate alloc;
 
 mod foreign;
 mod nearest;
+mod printable;
 
 use alloc::format;
 use alloc::string::String;
 pub use foreign::{first_line, http_answer};
 pub use nearest::nearest;
+pub use printable::printable;
 
 /// Seconds as milliseconds: `0.42 ms`, `5.3 ms`, `51 ms`, `1,049 ms`.
 pub fn milliseconds(seconds: f64) -> String {
