@@ -19,8 +19,8 @@ Draws random paths, measures and diagnoses them, and compares every claim with t
   --explain         Also write a page that shows the true delay under the measured latency
   --out FILE        File of that page [score-SEED-INDEX.html]";
 
-/// Most paths per seed: a typing error should not take days.
-const MAX_PATHS: u64 = 1_000_000;
+/// Maximum number of paths per seed: a typing error should not take days.
+pub const MAX_PATHS: u64 = 1_000_000;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Command {

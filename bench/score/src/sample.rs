@@ -39,7 +39,7 @@ fn paths() -> Vec<Path> {
 
 #[test]
 fn claims_about_a_fixed_sample_are_right() {
-    let scored = score(&paths(), &simulated).expect("drawn paths are valid");
+    let scored = score(&paths(), &simulated, &|| false).expect("drawn paths are valid");
     let report = || format!("{}\n{}", tables(&scored), wrong(&scored));
     assert_eq!(scored.len(), PATHS);
     // `cargo test -- --nocapture` shows the level of today.

@@ -15,14 +15,19 @@ pub(crate) fn simulated(path: &Path) -> Result<Measured, String> {
     parse(path).map(measure).map_err(|why| why.to_string())
 }
 
-/// Judges all paths, in order.
-pub(crate) fn score(paths: &[Path], by: Measure<'_>) -> Result<Vec<Scored>, String> {
+/// Judges all paths, in order. If it is cancelled, some are missing.
+pub(crate) fn score(
+    paths: &[Path],
+    by: Measure<'_>,
+    is_cancelled: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Scored>, String> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = paths.get(number) else { return done };
+            let next_path = paths.get(number).filter(|_| !is_cancelled());
+            let Some(path) = next_path else { return done };
             done.push((number, judge(path, by)));
         }
     };
