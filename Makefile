@@ -1,5 +1,5 @@
 # `make demo` shows bufferbloat on this machine. `make check` runs the fast tests, `make test` all.
-.PHONY: demo check test lint docs engine windows macos site golden page bench release packages package install setup
+.PHONY: demo check test lint docs engine windows macos python site golden page bench release packages package install setup
 
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -21,7 +21,7 @@ check:
 
 # Everything, as root. Without backtraces, so that the message of a failed test is near the end of
 # the output.
-test: setup lint docs engine windows
+test: setup lint docs engine windows python
 	RUST_BACKTRACE=0 cargo test --workspace --features fathom-cli/engine --locked --no-fail-fast
 
 # The program for Windows, as `make test` runs it with wine.
@@ -37,6 +37,10 @@ macos:
 	for triple in x86_64-apple-darwin aarch64-apple-darwin; do ( . packaging/tools; . packaging/macos/tools; \
 		cargo clippy $(SET) desktop --locked --target $$triple -- -D warnings && \
 		cargo build $(SET) desktop --locked --target $$triple --profile demo ) || exit; done
+
+# The Python package, in a virtual environment with what its tests need: target/python/venv.
+python:
+	packaging/python
 
 # `fathom trace` and `fathom sim` for browsers, which the page of `fathom serve` has inside.
 engine:

@@ -293,8 +293,10 @@ pub enum AppError {
 }
 
 impl AppError {
+    /// The error of a name that is not among the `known` ones.
     #[cfg(feature = "analysis")]
-    pub(crate) fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
+    #[must_use]
+    pub fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
         let hint = match (fathom_text::nearest(name, known), known.len()) {
             (Some(near), _) => format!("did you mean \"{near}\"?"),
             (None, 0) => "there is none".to_owned(),

@@ -24,6 +24,7 @@ mod path;
 mod ping;
 mod pipeline;
 mod program;
+mod python;
 mod releases;
 mod servers;
 mod sim;

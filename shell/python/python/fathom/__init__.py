@@ -1,0 +1,35 @@
+"""Simulates lines with bufferbloat, analyzes captures, and reads results.
+
+>>> import fathom
+>>> run = fathom.simulate("gettys-2010")
+>>> run.measure("udp_rtt_s max while up") > 1
+True
+
+simulate, read and trace return a Run: its findings as data, its verdict, and its observations as
+Arrow tables, which pandas, Polars and DuckDB read without a copy. size calculates buffers, rates and
+delays from each other. score compares the diagnosis with known truths.
+
+A unit is the last word of a name, and SI. Each function releases the global interpreter lock, and
+Ctrl-C ends it. A failed call raises a subclass of Error with the message of the command line.
+"""
+
+from ._fathom import VERSION as __version__
+from ._fathom import Run, Score, Series, Table, read, score, simulate, size, trace
+from .errors import EnvironmentError, Error, InputError, PartialResultWarning
+
+__all__ = [
+    "EnvironmentError",
+    "Error",
+    "InputError",
+    "PartialResultWarning",
+    "Run",
+    "Score",
+    "Series",
+    "Table",
+    "__version__",
+    "read",
+    "score",
+    "simulate",
+    "size",
+    "trace",
+]

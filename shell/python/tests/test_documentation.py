@@ -1,0 +1,24 @@
+"""The examples of docs/python.md run."""
+
+import re
+import shutil
+
+from common import CAPTURE, ROOT
+
+
+def test_the_examples_run(tmp_path, monkeypatch, capsys):
+    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 3
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(CAPTURE, "slow.pcap.gz")
+    names = {}
+    for block in blocks:
+        exec(compile(block, "docs/python.md", "exec"), names)
+    # What the comments of the examples say.
+    run, managed = names["run"], names["managed"]
+    assert run.verdict == "Your upload makes everything wait: +993 ms when busy."
+    assert (run.findings[0]["kind"], managed.health) == ("bufferbloat", "healthy")
+    assert f"{run.metrics['lag_up_s']:.4f}" == "0.9928"
+    assert 'rate "5" has no unit (did you mean' in capsys.readouterr().out
+    assert dict(names["longest"].fetchall())["idle"] < 0.05
