@@ -1,5 +1,5 @@
 # `make demo` shows bufferbloat on this machine. `make check` runs the fast tests, `make test` all.
-.PHONY: demo check test lint docs engine windows macos python site golden page bench release packages package install setup
+.PHONY: demo check test lint docs engine windows macos python plugin site golden page bench release packages package install setup
 
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -21,7 +21,7 @@ check:
 
 # Everything, as root. Without backtraces, so that the message of a failed test is near the end of
 # the output.
-test: setup lint docs engine windows python
+test: setup lint docs engine windows python plugin
 	RUST_BACKTRACE=0 cargo test --workspace --features fathom-cli/engine --locked --no-fail-fast
 
 # The program for Windows, as `make test` runs it with wine.
@@ -41,6 +41,12 @@ macos:
 # The Python package, in a virtual environment with what its tests need: target/python/venv.
 python:
 	packaging/python
+
+# The example of a queue and a congestion control outside of the workspace.
+PLUGIN = --locked --manifest-path examples/plugin/Cargo.toml --target-dir target/plugin
+plugin:
+	cargo clippy $(PLUGIN) --all-targets -- -D warnings
+	cargo test --quiet $(PLUGIN)
 
 # `fathom trace` and `fathom sim` for browsers, which the page of `fathom serve` has inside.
 engine:

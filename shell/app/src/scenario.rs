@@ -3,7 +3,8 @@ use crate::AppError;
 use fathom_os::files::read_text_at_most;
 use fathom_qdisc::Spec;
 use fathom_scenario::{
-    BUILTIN_NAMES, LinePlan, Plan, ScenarioError, Setting, builtin, parse_with_files, with_settings,
+    BUILTIN_NAMES, CodeValue, LinePlan, Plan, ScenarioError, Setting, builtin, parse_with_files,
+    with_settings,
 };
 use fathom_text::nearest;
 use fathom_units::Rate;
@@ -21,6 +22,8 @@ pub struct Changes {
     pub settings: Vec<Setting>,
     /// Queue of the slowest hop in each direction.
     pub queue: Option<Spec>,
+    /// Queues and congestion controls of users, by the path of their key.
+    pub code: Vec<(String, CodeValue)>,
 }
 
 /// The text of a scenario.
@@ -61,6 +64,9 @@ impl ScenarioText {
         let mut plan = parse_with_files(changed.as_ref().unwrap_or(text), &self.name, &read)?;
         if let Some(queue) = &changes.queue {
             plan.line = with_queue(&plan.line, queue);
+        }
+        for (path, value) in &changes.code {
+            plan.set_code(path, value.clone()).map_err(|what| self.error(&what))?;
         }
         Ok(plan)
     }

@@ -1,38 +1,56 @@
 //! Changes of a scenario, from keyword arguments.
 use crate::error::wrong;
+use crate::plugin::{self, Fault};
 use fathom_app::scenario::Changes;
 use fathom_qdisc::Spec;
-use fathom_scenario::Setting;
+use fathom_scenario::{CodeValue, Setting};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
-/// The changes: those of `--set`, from a dict whose values are dicts or single values, and the
-/// queue of `--queue`.
+/// The changes: those of `--set`, from a dict whose values are dicts, single values or code, and the
+/// queue of `--queue`. `fault` gets the exceptions of the code.
 pub(crate) fn changes(
-    py: Python<'_>,
-    queue: Option<&str>,
+    queue: Option<&Bound<'_, PyAny>>,
     values: Option<&Bound<'_, PyDict>>,
+    fault: &Fault,
 ) -> PyResult<Changes> {
-    let mut settings = Vec::new();
+    let mut changes =
+        Changes { queue: queue.map(|queue| spec(queue, fault)).transpose()?, ..Changes::default() };
     if let Some(values) = values {
-        add(values, "", &mut settings)?;
+        add(values, "", fault, &mut changes)?;
     }
-    let queue = queue.map(str::parse::<Spec>).transpose();
-    Ok(Changes { settings, queue: queue.map_err(|error| wrong(py, format_args!("queue: {error}")))? })
+    Ok(changes)
+}
+
+/// A queue as a text or as code.
+pub(crate) fn spec(queue: &Bound<'_, PyAny>, fault: &Fault) -> PyResult<Spec> {
+    if queue.is_callable() {
+        return plugin::queue(queue, fault);
+    }
+    let Ok(text) = queue.cast::<PyString>() else {
+        return Err(type_error("queue", "a str or a class", queue)?);
+    };
+    text.to_cow()?.parse().map_err(|error| wrong(queue.py(), format_args!("queue: {error}")))
 }
 
 /// Adds the values of a dict below the key `path`.
-fn add(values: &Bound<'_, PyDict>, path: &str, to: &mut Vec<Setting>) -> PyResult<()> {
+fn add(values: &Bound<'_, PyDict>, path: &str, fault: &Fault, to: &mut Changes) -> PyResult<()> {
     for (key, value) in values {
         let key = key.cast::<PyString>().map_err(|_| key_type(&key))?.to_cow()?.into_owned();
         let inner = if path.is_empty() { key } else { format!("{path}.{key}") };
-        match value.cast::<PyDict>() {
-            Ok(nested) => add(nested, &inner, to)?,
-            Err(_) => {
-                let setting = format!("{inner}={}", text(&inner, &value)?).parse::<Setting>();
-                to.push(setting.map_err(|error| wrong(value.py(), error))?);
-            }
+        if let Ok(nested) = value.cast::<PyDict>() {
+            add(nested, &inner, fault, to)?;
+        } else if value.is_callable() {
+            let code = if inner.ends_with("queue") {
+                CodeValue::Queue(plugin::queue(&value, fault)?)
+            } else {
+                CodeValue::Control(plugin::control(&value, fault)?)
+            };
+            to.code.push((inner, code));
+        } else {
+            let setting = format!("{inner}={}", text(&inner, &value)?).parse::<Setting>();
+            to.settings.push(setting.map_err(|error| wrong(value.py(), error))?);
         }
     }
     Ok(())
@@ -48,11 +66,13 @@ fn text(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     {
         Ok(value.str()?.to_cow()?.into_owned())
     } else {
-        let kind = value.get_type().name()?;
-        Err(PyTypeError::new_err(format!(
-            "{path}: expected a str, a number, a bool or a dict of them, not {kind}"
-        )))
+        Err(type_error(path, "a str, a number, a bool, a class or a dict of them", value)?)
     }
+}
+
+fn type_error(path: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    let kind = value.get_type().name()?;
+    Ok(PyTypeError::new_err(format!("{path}: expected {expected}, not {kind}")))
 }
 
 fn key_type(key: &Bound<'_, PyAny>) -> PyErr {

@@ -5,11 +5,13 @@
 //! words, findings and documents of the command line.
 mod changes;
 mod columns;
+mod conformance;
 mod error;
 mod interrupt;
 mod json;
 mod key;
 mod number;
+mod plugin;
 mod result;
 mod score;
 mod series;
@@ -21,6 +23,10 @@ mod usecase;
 /// The compiled part of `fathom`.
 #[pyo3::pymodule]
 mod _fathom {
+    #[pymodule_export]
+    use crate::conformance::{check_congestion_control, check_queue};
+    #[pymodule_export]
+    use crate::plugin::{Ack, Packet, QueueActions, Window};
     #[pymodule_export]
     use crate::result::Run;
     #[pymodule_export]

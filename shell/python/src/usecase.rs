@@ -3,6 +3,7 @@ use crate::changes::changes;
 use crate::error::{of_use_case, wrong};
 use crate::interrupt::interruptible;
 use crate::number::within;
+use crate::plugin::Fault;
 use crate::result::Run;
 use fathom_app::gallery::rows;
 use fathom_app::results::{ResultSource, diagnosed, load};
@@ -17,30 +18,35 @@ use std::path::PathBuf;
 ///
 /// ``scenario`` is a built-in name such as ``dsl`` or the path of a scenario file. ``seed`` selects
 /// the random numbers: the same seed always gives the same result. ``queue`` replaces the queue of
-/// every bottleneck, as in ``fq_codel target 10ms``.
+/// every bottleneck, as in ``fq_codel target 10ms``; it may also be a class: see QueueDiscipline.
 ///
 /// ``changes`` replace values of the scenario: nested dicts, as in
 /// ``load={"duration": "20s"}``, or paths, as in ``**{"hop.modem.up.rate": "5mbit"}``. Amounts have
-/// a unit, in the syntax of tc: ``5mbit``, ``375kB``, ``100ms``.
+/// a unit, in the syntax of tc: ``5mbit``, ``375kB``, ``100ms``. A class can replace a queue, as in
+/// ``hop={"modem": {"up": {"queue": Mine}}}``, and a congestion control: see CongestionControl.
+/// ``congestion_control=Mine`` replaces that of all TCP flows.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, seed=1, queue=None, **changes))]
 pub(crate) fn simulate(
     py: Python<'_>,
     scenario: PathBuf,
     seed: i128,
-    queue: Option<&str>,
+    queue: Option<&Bound<'_, PyAny>>,
     changes: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Run> {
     let seed = within(py, "seed", seed, [0, u64::MAX])?;
-    let changes = self::changes(py, queue, changes)?;
+    let fault = Fault::default();
+    let changes = self::changes(queue, changes, &fault)?;
+    let of_code = fault.clone();
     let simulated = interruptible(py, move |cancel| {
+        of_code.cancels(cancel);
         let plan = scenario::load(&scenario.to_string_lossy(), &changes)?;
         let simulated = sim::simulate(&plan, seed, cancel);
         // Published numbers hold only for the unchanged scenario.
         let claims = if changes == Changes::default() { rows(&plan, &simulated.run) } else { Vec::new() };
         Ok(Run::of_simulation(simulated, claims))
     })?;
-    simulated.map_err(|error| of_use_case(py, &error))
+    fault.take().map_or_else(|| simulated.map_err(|error| of_use_case(py, &error)), Err)
 }
 
 /// Reads a result file, as `fathom report` does.

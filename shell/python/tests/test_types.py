@@ -14,11 +14,12 @@ CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDe
 
 
 def members(node):
-    return {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
+    functions = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
+    return functions | {part.target.id: part for part in node.body if isinstance(part, ast.AnnAssign)}
 
 
 def is_property(node):
-    return any(isinstance(name, ast.Name) and name.id == "property" for name in node.decorator_list)
+    return isinstance(node, ast.AnnAssign) or any(isinstance(name, ast.Name) and name.id == "property" for name in node.decorator_list)
 
 
 def parameters(node):

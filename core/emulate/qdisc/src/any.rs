@@ -8,7 +8,7 @@ use crate::{
 use crate::{Drr, DrrParams, Htb, HtbParams, Rfc970, Rfc970Params, Tbf, TbfParams};
 use crate::{DualPi2, DualPi2Params};
 use crate::{Fq, FqParams, FqPie, FqPieParams, Sfq, SfqParams};
-use crate::{Pie, PieParams, Red, RedParams, Switch, SwitchParams};
+use crate::{Pie, PieParams, Plugin, PluginParams, Red, RedParams, Switch, SwitchParams};
 use core::fmt;
 use core::str::{FromStr, SplitWhitespace};
 use fathom_units::{Duration, Time};
@@ -22,12 +22,16 @@ macro_rules! disciplines {
         /// All are in `docs/queues.md`. Sizes use tc's units (`kb` is 1024 bytes), and a number
         /// without a unit is rejected. `Display` writes every parameter.
         #[derive(Clone, PartialEq, Debug)]
-        pub enum Spec { $($(#[$doc])* $name($params),)* }
+        pub enum Spec {
+            $($(#[$doc])* $name($params),)*
+            /// A discipline of a user. It has no text form: a program creates it.
+            Plugin(PluginParams),
+        }
 
         /// Names of all disciplines, in the order in which error messages list them.
         const NAMES: &[&str] = &[$(<$params>::NAME),*];
 
-        enum Discipline<P> { $($name($name<P>),)* }
+        enum Discipline<P> { $($name($name<P>),)* Plugin(Plugin<P>) }
 
         impl Spec {
             /// Parses the parameters of discipline `name`; `None` if the name is unknown.
@@ -39,13 +43,19 @@ macro_rules! disciplines {
 
         impl fmt::Display for Spec {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self { $(Spec::$name(params) => { f.write_str(<$params>::NAME)?; params.write(f) })* }
+                match self {
+                    $(Spec::$name(params) => { f.write_str(<$params>::NAME)?; params.write(f) })*
+                    Spec::Plugin(params) => f.write_str(params.name()),
+                }
             }
         }
 
         impl<P: Packet> Discipline<P> {
             fn new(spec: &Spec, seed: u64) -> Self {
-                match spec { $(Spec::$name(params) => Discipline::$name($name::new(params.clone(), seed)),)* }
+                match spec {
+                    $(Spec::$name(params) => Discipline::$name($name::new(params.clone(), seed)),)*
+                    Spec::Plugin(params) => Discipline::Plugin(Plugin::new(params.clone(), seed)),
+                }
             }
         }
 
@@ -57,6 +67,10 @@ macro_rules! disciplines {
                         q.enqueue(packet, now, sink);
                         q.backlog()
                     })*
+                    Discipline::Plugin(q) => {
+                        q.enqueue(packet, now, sink);
+                        q.backlog()
+                    }
                 }
             }
             fn dequeue(
@@ -71,10 +85,18 @@ macro_rules! disciplines {
                         *backlog = q.backlog();
                         taken
                     })*
+                    Discipline::Plugin(q) => {
+                        let taken = q.dequeue(now, sink);
+                        *backlog = q.backlog();
+                        taken
+                    }
                 }
             }
             fn next_ready(&self, now: Time) -> Option<Time> {
-                match self { $(Discipline::$name(q) => q.next_ready(now),)* }
+                match self {
+                    $(Discipline::$name(q) => q.next_ready(now),)*
+                    Discipline::Plugin(q) => q.next_ready(now),
+                }
             }
         }
     };

@@ -13,7 +13,6 @@ mod blue;
 mod bucket;
 mod cake;
 mod codel;
-mod contract;
 mod drr;
 mod dualpi2;
 mod ebdp;
@@ -39,10 +38,13 @@ pub use any::{AnyQdisc, Spec};
 pub use blue::{Blue, BlueParams};
 pub use cake::{AckFilter, Cake, CakeParams, Cells, Diffserv, Framing, Isolation, SizeBase, TinParams};
 pub use codel::{Codel, CodelParams, ControlParams};
-pub use contract::{Backlog, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Variant};
 pub use drr::{Drr, DrrParams};
 pub use dualpi2::{DualPi2, DualPi2Params};
 pub use ebdp::{Astar, AstarParams, Ebdp, EbdpParams};
+pub use fathom_queue::{
+    Actions, Backlog, DropReason, Ecn, End, MarkReason, Packet, Plugin, PluginParams, PureAck, Qdisc,
+    QueuePlugin, QueuedPacket, Sink, conformance,
+};
 pub use fifo::{DropFrom, Fifo, FifoParams, Limit};
 pub use fq::{Fq, FqParams};
 pub use fq_codel::{FqCodel, FqCodelParams};
@@ -53,7 +55,7 @@ pub use red::{Red, RedParams};
 pub use rfc970::{Rfc970, Rfc970Params};
 pub use sfb::{Sfb, SfbParams};
 pub use sfq::{Sfq, SfqParams};
-pub use spec::{SingleQueueParams, SpecError};
+pub use spec::{SingleQueueParams, SpecError, Variant};
 pub use stats::{Count, Stats};
 pub use switch::{Sharing, Switch, SwitchParams};
 pub use tbf::{PeakParams, Tbf, TbfParams, TbfQueue};

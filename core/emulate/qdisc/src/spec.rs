@@ -26,6 +26,7 @@ pub use single_queue::SingleQueueParams;
 
 use core::fmt;
 use core::str::SplitWhitespace;
+pub use words::Variant;
 use words::Words;
 
 /// Parameters with a text form: the name of the discipline, then words in any order.

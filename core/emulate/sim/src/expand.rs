@@ -2,7 +2,7 @@
 use crate::net::{Edge, Net};
 use crate::packet::{END, Part};
 use crate::unit::{Incast, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit, Viewer};
-use crate::world::Profile;
+use crate::world::{ControlChoice, Profile};
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use fathom_run::Note;
 use fathom_scenario::{
     CALL_EVERY, LoadPlan, PageLoad, Plan, Playback, START_WITHIN, Timetable, WorkloadKind, WorkloadPlan,
 };
-use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
+use fathom_tcp::{ControlKind, ControlPluginParams, ReceiverConfig, SenderConfig};
 use fathom_units::{Bytes, Direction, Duration, Rng, Time};
 
 /// A unit with its start and stop times.
@@ -32,14 +32,15 @@ pub(crate) struct Expanded {
 /// The units of the workloads of `plan` and of its `[load]`.
 pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
     let mut notes = Vec::new();
-    let mut workloads = plan.load.as_ref().map_or_else(Vec::new, |load| bulk(load, &mut notes));
+    let mut workloads =
+        plan.load.as_ref().map_or_else(Vec::new, |load| bulk(load, &plan.controls, &mut notes));
     workloads.extend(plan.workloads.iter().cloned());
     let mut rng = Rng::stream(seed, "start");
     let mut units: Vec<Planned> = Vec::new();
     let begin = Time::ZERO + plan.run.idle;
     let end = begin + plan.run.duration;
     for (number, workload) in workloads.iter().enumerate() {
-        let of_workload = self::units(workload, net, &mut rng);
+        let of_workload = self::units(workload, &plan.controls, net, &mut rng);
         let (start, stop) = (begin + workload.start, workload.stop.map_or(end, |stop| begin + stop).min(end));
         for (nth, unit) in of_workload.into_iter().enumerate() {
             let me = Me { unit: units.len() as u32, workload: number as u32 };
@@ -54,10 +55,11 @@ pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
 }
 
 /// Converts `[load]` to workloads.
-fn bulk(load: &LoadPlan, notes: &mut Vec<Note>) -> Vec<WorkloadPlan> {
+fn bulk(load: &LoadPlan, controls: &[ControlPluginParams], notes: &mut Vec<Note>) -> Vec<WorkloadPlan> {
     let mut workloads = load.workloads();
     let asked = &load.congestion_control;
-    if asked.parse::<ControlKind>().is_err() {
+    let is_plugin = controls.iter().any(|control| control.name() == asked);
+    if !is_plugin && asked.parse::<ControlKind>().is_err() {
         notes.push(Note::CongestionControlNotSimulated { requested: asked.clone() });
         workloads
             .iter_mut()
@@ -67,13 +69,19 @@ fn bulk(load: &LoadPlan, notes: &mut Vec<Note>) -> Vec<WorkloadPlan> {
 }
 
 /// The units of one workload.
-pub(crate) fn units(workload: &WorkloadPlan, net: &mut Net, phase: &mut Rng) -> Vec<Unit> {
-    WorkloadUnits { workload, net, phase }.units()
+pub(crate) fn units(
+    workload: &WorkloadPlan,
+    controls: &[ControlPluginParams],
+    net: &mut Net,
+    phase: &mut Rng,
+) -> Vec<Unit> {
+    WorkloadUnits { workload, controls, net, phase }.units()
 }
 
 /// Creates the units of one workload.
 struct WorkloadUnits<'a> {
     workload: &'a WorkloadPlan,
+    controls: &'a [ControlPluginParams],
     net: &'a mut Net,
     phase: &'a mut Rng,
 }
@@ -200,7 +208,7 @@ impl WorkloadUnits<'_> {
                 window: transport.window.map_or(usual.1.window, Bytes::get),
                 ..usual.1
             },
-            kind: transport.congestion_control.parse().unwrap_or(ControlKind::Cubic),
+            control: ControlChoice::named(&transport.congestion_control, self.controls),
             edge: Edge {
                 pipe: extra.and_then(|extra| self.net.pipe(extra)),
                 access: edge.access_rate.map(|rate| self.net.access(rate)),

@@ -9,6 +9,7 @@
 extern crate alloc;
 
 mod agenda;
+mod conformance;
 mod cost;
 mod expand;
 mod flow;
@@ -27,6 +28,7 @@ mod unit;
 mod watch;
 mod world;
 
+pub use conformance::check_control;
 pub use cost::packets;
 pub use outcome::{Counted, FlowOutcome, Options, Outcome, Probing, QueueOutcome};
 pub use queue_log::{QueueLog, Wait};

@@ -4,7 +4,7 @@ use crate::net::{Edge, Net};
 use crate::packet::{Body, BoxedPacket};
 use crate::shaper::{Shaper, ShaperConfig, ShaperStats, interface_bytes};
 use crate::watch::Watch;
-use crate::world::{Profile, World};
+use crate::world::{ControlChoice, Profile, World};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use fathom_scenario::{Plan, START_WITHIN};
@@ -96,7 +96,7 @@ impl Session {
         let profile = Profile {
             sender: SenderConfig { mss: segment.map_or(defaults.mss, u32::from), ..defaults },
             receiver: ReceiverConfig::default(),
-            kind: ControlKind::Cubic,
+            control: ControlChoice::Kind(ControlKind::Cubic),
             edge: Edge::default(),
             dscp: 0,
             host: 0,

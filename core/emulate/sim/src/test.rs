@@ -14,6 +14,7 @@ use fathom_probe::{
 };
 use fathom_run::{Load, Note, Phase, PhaseEnd, PhaseKind};
 use fathom_scenario::{LoadPlan, Plan, START_WITHIN};
+use fathom_tcp::ControlPluginParams;
 use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
 
 /// Interval of the decision whether a phase is over, as in `fathom test`.
@@ -76,6 +77,7 @@ struct Test {
     /// Load delivered before the current phase.
     before: PerDirection<u64>,
     phases: Vec<Phase>,
+    controls: Vec<ControlPluginParams>,
     rng: Rng,
 }
 
@@ -124,6 +126,7 @@ impl Test {
             start: Time::ZERO,
             before: PerDirection::default(),
             phases: Vec::new(),
+            controls: plan.controls.clone(),
             rng: Rng::stream(options.options.seed, "test"),
         }
     }
@@ -143,7 +146,9 @@ impl Test {
             return;
         }
         let plan = &self.sim.workloads[workload as usize];
-        for (nth, unit) in units(plan, &mut self.sim.world.net, &mut self.rng).into_iter().enumerate() {
+        for (nth, unit) in
+            units(plan, &self.controls, &mut self.sim.world.net, &mut self.rng).into_iter().enumerate()
+        {
             let me = Me { unit: self.sim.units.len() as u32, workload };
             let late = if nth == 0 { 0 } else { self.rng.below(START_WITHIN.as_nanos()) };
             me.wake_at(self.start + Duration::from_nanos(late), &mut self.sim.world);

@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 use fathom_run::Timings;
 use fathom_scenario::UDP_HEADERS;
 use fathom_tcp::{
-    AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
+    AnyControl, Control, ControlConfig, ControlKind, ControlPluginParams, Data, Receiver, ReceiverConfig,
+    Sender, SenderConfig,
 };
 use fathom_units::{Direction, Duration, Rng, Time};
 
@@ -39,10 +40,34 @@ pub(crate) enum Notice {
 pub(crate) struct Profile {
     pub(crate) sender: SenderConfig,
     pub(crate) receiver: ReceiverConfig,
-    pub(crate) kind: ControlKind,
+    pub(crate) control: ControlChoice,
     pub(crate) edge: Edge,
     pub(crate) dscp: u8,
     pub(crate) host: u8,
+}
+
+/// The congestion control of a flow.
+#[derive(Clone, Debug)]
+pub(crate) enum ControlChoice {
+    Kind(ControlKind),
+    Plugin(ControlPluginParams),
+}
+
+impl ControlChoice {
+    /// That of a user, or a kind by its name, or CUBIC.
+    pub(crate) fn named(name: &str, plugins: &[ControlPluginParams]) -> Self {
+        let plugin = plugins.iter().find(|plugin| plugin.name() == name);
+        plugin.map_or_else(
+            || ControlChoice::Kind(name.parse().unwrap_or(ControlKind::Cubic)),
+            |plugin| ControlChoice::Plugin(plugin.clone()),
+        )
+    }
+    fn create(&self, config: &ControlConfig) -> AnyControl {
+        match self {
+            ControlChoice::Kind(kind) => AnyControl::new(*kind, config),
+            ControlChoice::Plugin(plugin) => AnyControl::of_plugin(plugin, config),
+        }
+    }
 }
 
 /// A running hash of everything that left the line.
@@ -82,7 +107,7 @@ impl World {
         let number = self.flows.len() as u32;
         let config =
             ControlConfig { mss: profile.sender.mss, seed: self.rng.next_u64(), ..ControlConfig::default() };
-        let control = AnyControl::new(profile.kind, &config);
+        let control = profile.control.create(&config);
         let exact_ecn = control.wants_exact_ecn();
         let ecn = profile.sender.ecn || exact_ecn;
         let sender = SenderConfig { ecn, handshake: !answers, ..profile.sender };

@@ -1,8 +1,9 @@
 //! All congestion controls as one enum, dispatched without a virtual call per ACK.
-use crate::SlowStartExit;
+use crate::plugin::BoxedControl;
 use crate::{
     AckEvent, Bbr, Cause, Control, Cubic, Dctcp, Friendliness, Ledbat, Reno, Vegas, Window, WindowEvent,
 };
+use crate::{ControlPluginParams, SlowStartExit};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -76,7 +77,11 @@ macro_rules! controls {
 
         /// The state of any congestion control.
         #[derive(Clone, Debug)]
-        pub enum AnyControl { $($(#[$doc])* $variant($type),)* }
+        pub enum AnyControl {
+            $($(#[$doc])* $variant($type),)*
+            /// A congestion control of a user.
+            Plugin(BoxedControl),
+        }
 
         impl AnyControl {
             /// Creates the control for a new connection.
@@ -84,27 +89,50 @@ macro_rules! controls {
             pub fn new(kind: ControlKind, config: &ControlConfig) -> Self {
                 match kind { $(ControlKind::$variant => AnyControl::$variant($make(config)),)* }
             }
-            /// The kind of this control.
-            pub const fn kind(&self) -> ControlKind {
-                match self { $(AnyControl::$variant(_) => ControlKind::$variant,)* }
+            /// Creates the control of a user for a new connection.
+            #[must_use]
+            pub fn of_plugin(params: &ControlPluginParams, config: &ControlConfig) -> Self {
+                AnyControl::Plugin(params.create(config))
+            }
+            /// The kind of this control; `None` for that of a user.
+            pub const fn kind(&self) -> Option<ControlKind> {
+                match self {
+                    $(AnyControl::$variant(_) => Some(ControlKind::$variant),)*
+                    AnyControl::Plugin(_) => None,
+                }
             }
         }
 
         impl Control for AnyControl {
             fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
-                match self { $(AnyControl::$variant(control) => control.on_ack(ack, window),)* }
+                match self {
+                    $(AnyControl::$variant(control) => control.on_ack(ack, window),)*
+                    AnyControl::Plugin(control) => control.on_ack(ack, window),
+                }
             }
             fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
-                match self { $(AnyControl::$variant(control) => control.reduce(cause, now, window),)* }
+                match self {
+                    $(AnyControl::$variant(control) => control.reduce(cause, now, window),)*
+                    AnyControl::Plugin(control) => control.reduce(cause, now, window),
+                }
             }
             fn on_event(&mut self, event: WindowEvent, now: Time, window: &mut Window) {
-                match self { $(AnyControl::$variant(control) => control.on_event(event, now, window),)* }
+                match self {
+                    $(AnyControl::$variant(control) => control.on_event(event, now, window),)*
+                    AnyControl::Plugin(control) => control.on_event(event, now, window),
+                }
             }
             fn owns_window(&self) -> bool {
-                match self { $(AnyControl::$variant(control) => control.owns_window(),)* }
+                match self {
+                    $(AnyControl::$variant(control) => control.owns_window(),)*
+                    AnyControl::Plugin(control) => control.owns_window(),
+                }
             }
             fn wants_exact_ecn(&self) -> bool {
-                match self { $(AnyControl::$variant(control) => control.wants_exact_ecn(),)* }
+                match self {
+                    $(AnyControl::$variant(control) => control.wants_exact_ecn(),)*
+                    AnyControl::Plugin(control) => control.wants_exact_ecn(),
+                }
             }
         }
     };

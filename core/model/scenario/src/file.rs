@@ -168,6 +168,7 @@ fn plan(file: File, files: Files<'_>) -> Result<Plan, Refusal> {
         workloads: workloads(file.workload, &hops)?,
         line: LinePlan { hops },
         load,
+        controls: Vec::new(),
         run,
         expect: Expect {
             idle_latency: file.expect.idle_latency.map(range).transpose()?,

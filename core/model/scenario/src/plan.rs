@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_link::{BottleneckParams, HopParams, Line};
 use fathom_qdisc::Packet;
+use fathom_tcp::ControlPluginParams;
 use fathom_units::Duration;
 
 /// Maximum number of hops. Traceroute's limit is 30.
@@ -25,6 +26,8 @@ pub struct Plan {
     pub load: Option<LoadPlan>,
     /// Additional workloads.
     pub workloads: Vec<WorkloadPlan>,
+    /// Congestion controls of users. Loads and workloads refer to them by name.
+    pub controls: Vec<ControlPluginParams>,
     /// Duration and sampling interval.
     pub run: RunPlan,
     /// Expected latencies with and without the load.

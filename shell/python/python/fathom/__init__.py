@@ -14,19 +14,44 @@ Ctrl-C ends it. A failed call raises a subclass of Error with the message of the
 """
 
 from ._fathom import VERSION as __version__
-from ._fathom import Run, Score, Series, Table, read, score, simulate, size, trace
+from ._fathom import (
+    Ack,
+    Packet,
+    QueueActions,
+    Run,
+    Score,
+    Series,
+    Table,
+    Window,
+    check_congestion_control,
+    check_queue,
+    read,
+    score,
+    simulate,
+    size,
+    trace,
+)
 from .errors import EnvironmentError, Error, InputError, PartialResultWarning
+from .plugins import CongestionControl, QueueDiscipline
 
 __all__ = [
+    "Ack",
+    "CongestionControl",
     "EnvironmentError",
     "Error",
     "InputError",
+    "Packet",
     "PartialResultWarning",
+    "QueueActions",
+    "QueueDiscipline",
     "Run",
     "Score",
     "Series",
     "Table",
+    "Window",
     "__version__",
+    "check_congestion_control",
+    "check_queue",
     "read",
     "score",
     "simulate",

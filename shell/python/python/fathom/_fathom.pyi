@@ -1,14 +1,35 @@
 """Types of the compiled part. The docstrings are those of the functions: help(fathom.simulate)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
+from .plugins import CongestionControl, QueueDiscipline
+
 _Path: TypeAlias = str | PathLike[str]
-_Change: TypeAlias = str | int | float | bool | Mapping[str, _Change]
+_Queue: TypeAlias = Callable[[int], QueueDiscipline]
+_Control: TypeAlias = Callable[[int], CongestionControl]
+_Change: TypeAlias = str | int | float | bool | _Queue | _Control | Mapping[str, _Change]
 _Direction: TypeAlias = Literal["up", "down"]
 
-__all__ = ["VERSION", "Run", "Score", "Series", "Table", "read", "score", "simulate", "size", "trace"]
+__all__ = [
+    "VERSION",
+    "Ack",
+    "Packet",
+    "QueueActions",
+    "Run",
+    "Score",
+    "Series",
+    "Table",
+    "Window",
+    "check_congestion_control",
+    "check_queue",
+    "read",
+    "score",
+    "simulate",
+    "size",
+    "trace",
+]
 
 VERSION: str
 
@@ -102,8 +123,65 @@ class Score:
     def claims(self) -> Table: ...
     def to_json(self) -> str: ...
 
+@final
+class Packet:
+    @property
+    def number(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def ecn(self) -> Literal["not_ect", "ect0", "ect1", "ce"]: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def dscp(self) -> int: ...
+
+@final
+class QueueActions:
+    def drop(self, number: int, reason: Literal["aqm", "overlimit", "expired"] = "aqm") -> None: ...
+    def mark(self, number: int) -> None: ...
+
+@final
+class Ack:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def newly_acked(self) -> int: ...
+    @property
+    def ece(self) -> bool: ...
+    @property
+    def rtt_s(self) -> float | None: ...
+    @property
+    def srtt_s(self) -> float: ...
+    @property
+    def min_rtt_s(self) -> float: ...
+    @property
+    def one_way_delay_s(self) -> float: ...
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def rate_packets_per_second(self) -> float | None: ...
+    @property
+    def is_app_limited(self) -> bool: ...
+    @property
+    def recovery(self) -> Literal["open", "disorder", "cwr", "recovery", "loss"]: ...
+    @property
+    def is_cwnd_limited(self) -> bool: ...
+
+@final
+class Window:
+    cwnd: int
+    ssthresh: int | None
+    pacing_bits_per_second: float | None
+    @property
+    def in_slow_start(self) -> bool: ...
+
+def check_queue(code: _Queue, *, seeds: int = 10) -> None: ...
+def check_congestion_control(code: _Control) -> None: ...
 def simulate(
-    scenario: _Path, *, seed: int = 1, queue: str | None = None, **changes: _Change
+    scenario: _Path, *, seed: int = 1, queue: str | _Queue | None = None, **changes: _Change
 ) -> Run: ...
 def read(path: _Path) -> Run: ...
 def trace(*paths: _Path, one_clock: bool = False, threads: int | None = None) -> Run: ...

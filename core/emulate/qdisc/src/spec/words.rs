@@ -1,6 +1,6 @@
 //! Reads the words of a queue discipline's text form.
 use super::SpecError;
-use crate::{Limit, Spec, Variant};
+use crate::{Limit, Spec};
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -153,6 +153,16 @@ impl fmt::Display for Exact {
             .find(|(unit, _)| nanos.is_multiple_of(*unit))
             .map_or(Ok(()), |(unit, name)| write!(f, "{}{name}", nanos / unit))
     }
+}
+
+/// Which rules to follow where the RFC and Linux differ.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Variant {
+    /// The rules of the RFC.
+    #[default]
+    Rfc,
+    /// The rules of Linux 6.12.
+    Linux,
 }
 
 impl fmt::Display for Variant {

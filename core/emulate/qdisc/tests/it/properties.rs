@@ -1,8 +1,9 @@
 //! Properties that hold for random arrivals. Each failure names its seed.
-use crate::common::{Action, Log, SPECS, TestPacket, build, random_actions};
+use crate::common::{Action, SPECS, TestPacket, build, random_actions};
 use fathom_qdisc::{
     AnyQdisc, Backlog, Count, DropReason, Ecn, Limit, MarkReason, Packet, Qdisc, Sink, Spec, TbfQueue,
 };
+use fathom_queue::conformance;
 use fathom_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
@@ -51,20 +52,13 @@ impl Sink<TestPacket> for Seen {
     fn marked(&mut self, _: &TestPacket, _: MarkReason, _: Time) {}
 }
 
-fn sum(counts: &[Count]) -> Count {
-    counts.iter().fold(Count::default(), |sum, count| Count {
-        packets: sum.packets + count.packets,
-        bytes: sum.bytes + count.bytes,
-    })
-}
-
 #[test]
-fn packets_are_conserved() {
-    for_all(|spec, queue, step| {
-        let (stats, held) = (*queue.stats(), queue.backlog());
-        let held = Count { packets: held.packets, bytes: held.bytes };
-        assert_eq!(stats.arrived, sum(&[stats.sent, stats.dropped(), held]), "{spec}, seed {}", step.seed);
-    });
+fn every_discipline_conforms() {
+    for spec in SPECS {
+        let spec: Spec = spec.parse().unwrap();
+        conformance::check(0..SEEDS, |seed| spec.build(seed))
+            .unwrap_or_else(|error| panic!("{spec}: {error}"));
+    }
 }
 
 #[test]
@@ -101,20 +95,6 @@ fn packets_of_a_flow_stay_in_order() {
         let number: u64 = packet.name.parse().unwrap();
         let before = last.insert((spec.to_string(), step.seed, packet.flow, is_l4s[&packet.name]), number);
         assert!(before.is_none_or(|before| before < number), "{spec}, seed {}: {number} late", step.seed);
-    });
-}
-
-#[test]
-fn a_queue_with_packets_gives_one() {
-    for_all(|spec, queue, step| {
-        let (place, next) = (format!("{spec}, seed {}, {}", step.seed, step.now), queue.next_ready(step.now));
-        let all_expired = step.before.packets == step.seen.dropped.len() as u64
-            && step.seen.dropped.iter().all(|(_, reason, _)| *reason == DropReason::Expired);
-        // A shaper says when to dequeue again.
-        if step.sent == Some(None) && !all_expired && next.is_none_or(|next| next <= step.now) {
-            assert_eq!(step.before, Backlog::default(), "{place}");
-        }
-        assert!(next.is_none() || queue.backlog().packets > 0 && next >= Some(step.now), "{place}");
     });
 }
 
@@ -157,6 +137,7 @@ fn limits_are_never_exceeded() {
             Spec::FqPie(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             // The common FIFO can hold eight more.
             Spec::Fq(params) => assert!(held.packets <= params.limit_packets + 8, "{place}"),
+            Spec::Plugin(_) => panic!("{place}: it has no text"),
             Spec::Cake(params) => assert!(params.memory.is_none_or(|memory| held.bytes <= memory), "{place}"),
         }
         assert!(
@@ -181,24 +162,4 @@ fn a_fifo_drops_only_what_does_not_fit() {
             assert!(full, "{text}, seed {}: {} dropped with room left", step.seed, packet.name);
         }
     });
-}
-
-#[test]
-fn the_same_seed_gives_the_same_packets() {
-    for spec in SPECS {
-        let run = || {
-            let (mut queue, mut log) = (build(spec), Log::default());
-            for (now, action) in random_actions(5, ACTIONS) {
-                match action {
-                    Action::Enqueue(packet) => queue.enqueue(packet, now, &mut log),
-                    Action::Dequeue => {
-                        let sent = queue.dequeue(now, &mut log);
-                        log.0.push(format!("{sent:?}"));
-                    }
-                }
-            }
-            log
-        };
-        assert_eq!(run(), run(), "{spec}");
-    }
 }

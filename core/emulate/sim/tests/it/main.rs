@@ -7,5 +7,6 @@ mod cross;
 mod deep_queues;
 mod determinism;
 mod diagnosis;
+mod plugins;
 mod seeds;
 mod workloads;

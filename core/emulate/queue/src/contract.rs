@@ -28,16 +28,6 @@ pub struct PureAck {
     pub other_options: bool,
 }
 
-/// Which rules to follow where the RFC and Linux differ.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Variant {
-    /// The rules of the RFC.
-    #[default]
-    Rfc,
-    /// The rules of Linux 6.12.
-    Linux,
-}
-
 /// A packet as a queue discipline sees it.
 pub trait Packet {
     /// Size on the wire, including link-layer overhead. Buffer and link are charged this size.
