@@ -8,8 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
-/// The changes: those of `--set`, from a dict whose values are dicts, single values or code, and the
-/// queue of `--queue`. `fault` gets the exceptions of the code.
+/// The changes: those of `--set`, from a dict whose values are dicts, single values or code, and
+/// the queue of `--queue`. `fault` gets the exceptions of the code.
 pub(crate) fn changes(
     queue: Option<&Bound<'_, PyAny>>,
     values: Option<&Bound<'_, PyDict>>,

@@ -34,10 +34,10 @@ pub(crate) fn interruptible<T: Send + 'static>(
         match waited {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| cancel.cancel())?,
-            // It has panicked.
+            // It has panicked: otherwise it has sent its result.
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => resume_unwind(panic),
-                Ok(()) => unreachable!("a thread that ends without a panic has sent its result"),
+                Ok(()) => unreachable!(),
             },
         }
     }

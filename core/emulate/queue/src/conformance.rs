@@ -121,10 +121,10 @@ pub fn check<Q: Qdisc<TestPacket>>(
             let next = queue.next_ready(now);
             let is_refused = call == Call::Dequeue && left.sent.is_none() && !books.held.is_empty();
             if is_refused && next.is_none_or(|next| next <= now) {
-                return Err(place("packets wait, but none leaves, and next_ready is not later".into()));
+                return Err(place("packets wait, and next_ready is not later".into()));
             }
             if next.is_some_and(|next| next < now || books.held.is_empty()) {
-                return Err(place("next_ready is over, or no packet waits".into()));
+                return Err(place(format!("next_ready is {next:?}")));
             }
         }
     }
@@ -162,7 +162,7 @@ impl Books {
         self.leave(packet, *sojourn, now)?;
         let before = self.last.insert((packet.flow, packet.sent_ecn as u8), packet.number);
         if before.is_some_and(|before| before > packet.number) {
-            return Err(format!("packet {} of flow {} was overtaken", packet.number, packet.flow));
+            return Err(format!("packet {} was overtaken", packet.number));
         }
         Ok(())
     }
@@ -177,13 +177,13 @@ impl Books {
             return Err(format!("packet {number} arrived as {:?} and left as {:?}", arrived.ecn, packet.ecn));
         }
         if is_changed && !self.marked.remove(&number) {
-            return Err(format!("packet {number} was marked, but not reported"));
+            return Err(format!("packet {number} was marked unreported"));
         }
         Ok(())
     }
     fn compare(&self, backlog: Backlog) -> Result<(), String> {
         let bytes = Bytes(self.held.values().map(|(packet, _)| packet.len.get()).sum());
         let held = Backlog { bytes, packets: self.held.len() as u64 };
-        if backlog == held { Ok(()) } else { Err(format!("the backlog is {backlog:?}, but {held:?} waits")) }
+        if backlog == held { Ok(()) } else { Err(format!("{backlog:?}, not {held:?}")) }
     }
 }

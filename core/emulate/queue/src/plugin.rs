@@ -27,9 +27,9 @@ pub struct QueuedPacket {
 
 /// A queue discipline of a user.
 ///
-/// The host keeps the packets, and the discipline decides by their numbers. Each packet leaves once:
-/// it is returned by `dequeue`, or dropped. The current time is an argument and never decreases. The
-/// same calls must lead to the same decisions: random numbers derive from the seed.
+/// The host keeps the packets, and the discipline decides by their numbers. Each packet leaves
+/// once: it is returned by `dequeue`, or dropped. The current time is an argument and never
+/// decreases. The same calls must lead to the same decisions: random numbers derive from the seed.
 pub trait QueuePlugin: Send {
     /// A packet has arrived and is in the queue. The discipline may drop it, or other packets.
     fn enqueue(&mut self, packet: QueuedPacket, now: Time, actions: &mut Actions);

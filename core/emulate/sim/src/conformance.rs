@@ -73,7 +73,7 @@ pub fn check_control(control: &ControlPluginParams, stop: &mut dyn FnMut() -> bo
                 let [share, least] = [share, line.least].map(|share| 100.0 * share);
                 let name = line.name;
                 return Err(format!(
-                    "{name}: goodput is {share:.1} % of the rate (expected at least {least} %)"
+                    "{name}: goodput {share:.1} % is out of range (expected at least {least} %)"
                 ));
             }
         }

@@ -7,7 +7,8 @@ use alloc::sync::Arc;
 use core::fmt;
 use fathom_units::Time;
 
-/// A congestion control outside of this crate: any [`Control`] that can be cloned, printed and sent.
+/// A congestion control outside of this crate: any [`Control`] that can be cloned, printed and
+/// sent.
 pub trait ControlPlugin: Control + fmt::Debug + Send {
     /// A copy with the same state.
     fn boxed_clone(&self) -> Box<dyn ControlPlugin>;

@@ -228,10 +228,7 @@ fn check_wifi(up: &WifiParams, down: &WifiParams, half_duplex: Option<&bool>) ->
         return Ok(());
     }
     let (up, down) = ((up.stations, up.station_phy), (down.stations, down.station_phy));
-    Err(format!(
-        "wifi: up has stations = {} at {}, down {} at {} (both directions share the medium: use the same)",
-        up.0, up.1, down.0, down.1
-    ))
+    Err(format!("wifi: up has stations = {} at {}, down {} at {} (use the same)", up.0, up.1, down.0, down.1))
 }
 
 fn load(load: Spanned<Load>) -> Result<LoadPlan, Fault> {

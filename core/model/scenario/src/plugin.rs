@@ -50,7 +50,7 @@ impl Plan {
             }
             _ => None,
         };
-        is_set.ok_or_else(|| format!("{path}: there is no such queue or congestion control"))
+        is_set.ok_or_else(|| format!("unknown key \"{path}\" (expected a queue or a congestion control)"))
     }
     fn side(&mut self, hop: &str, direction: &str) -> Option<&mut Spec> {
         let named = self.line.hops.iter().position(|plan| plan.name == hop);

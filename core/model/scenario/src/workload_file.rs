@@ -346,7 +346,7 @@ impl WorkloadFile {
         {
             let (first, last) = (&hops[first].name, &hops[last].name);
             let what = format!(
-                "to_hop: \"{last}\" is closer to the user than from_hop = \"{first}\" (count hops from the user; direction sets the direction of the data)"
+                "to_hop: \"{last}\" is closer to the user than from_hop = \"{first}\" (count from the user)"
             );
             return Err((given.span(), what));
         }

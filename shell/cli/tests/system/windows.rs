@@ -56,9 +56,9 @@ impl Drop for Wine {
 
 /// The line `cable`: four routers, 20 ms, and 250 ms of queue on the uplink.
 ///
-/// `path` ends while requests wait for replies. To cancel them, the driver of wine 8 takes two locks
-/// in the wrong order, and from then on all calls that need a driver may wait forever. So the next
-/// program gets another server.
+/// `path` ends while requests wait for replies. To cancel them, the driver of wine 8 takes two
+/// locks in the wrong order, and from then on all calls that need a driver may wait forever. So the
+/// next program gets another server.
 #[test]
 fn a_line_is_measured() {
     let _alone = alone();

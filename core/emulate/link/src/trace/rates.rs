@@ -55,13 +55,10 @@ impl RateTrace {
         }
         let period = period.map(Duration::as_nanos).map(|length| (length, last.until(length)));
         match period {
-            Some((_, 0)) => {
-                Err(TraceError::new(steps.len() + 1, "every rate is 0: the link would never send"))
+            Some((_, 0)) => Err(TraceError::new(steps.len() + 1, "every rate is 0")),
+            None if last.rate == 0 => {
+                Err(TraceError::new(steps.len(), "the last rate is 0 (add a rate above 0, or \"TIME loop\")"))
             }
-            None if last.rate == 0 => Err(TraceError::new(
-                steps.len(),
-                "the last rate is 0: the link would stop forever (add a rate above 0, or \"TIME loop\")",
-            )),
             _ => Ok(RateTrace { pieces, period }),
         }
     }

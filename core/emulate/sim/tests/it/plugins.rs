@@ -70,6 +70,6 @@ fn a_queue_of_a_user_is_at_the_hop_that_it_is_put_at() {
         ["hop.none.up.queue", "hop.0.sideways.queue", "hop.0.up.rate", "queue", "load.congestion_control"]
     {
         let error = dsl().set_code(path, CodeValue::Queue(fifo())).unwrap_err();
-        assert_eq!(error, format!("{path}: there is no such queue or congestion control"));
+        assert_eq!(error, format!("unknown key \"{path}\" (expected a queue or a congestion control)"));
     }
 }
