@@ -18,7 +18,7 @@ pub(crate) fn check_queue(py: Python<'_>, code: &Bound<'_, PyAny>, seeds: i128) 
     let params = plugin::queue_params(code, &fault)?;
     let checked = interruptible(py, move |cancel| {
         let all = (0..seeds).take_while(|_| !cancel.is_cancelled());
-        conformance::check(all, |seed| Plugin::new(params.clone(), seed))
+        plugin::in_python(|| conformance::check(all, |seed| Plugin::new(params.clone(), seed)))
     })?;
     fault.take().map_or_else(|| checked.map_err(|broken| wrong(py, broken)), Err)
 }
@@ -34,7 +34,7 @@ pub(crate) fn check_congestion_control(py: Python<'_>, code: &Bound<'_, PyAny>) 
     let of_code = fault.clone();
     let checked = interruptible(py, move |cancel| {
         of_code.cancels(cancel);
-        fathom_sim::check_control(&control, &mut || cancel.is_cancelled())
+        plugin::in_python(|| fathom_sim::check_control(&control, &mut || cancel.is_cancelled()))
     })?;
     fault.take().map_or_else(|| checked.map_err(|broken| wrong(py, broken)), Err)
 }

@@ -11,6 +11,12 @@ use pyo3::prelude::*;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// Runs what calls Python often, in a thread of Rust. Python keeps its record of this thread
+/// meanwhile: to create and remove it for each call takes longer than most calls.
+pub(crate) fn in_python<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    Python::attach(|py| py.detach(work))
+}
+
 /// The first exception that the code raised. It ends the simulation.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Fault(Arc<Inner>);

@@ -3,7 +3,7 @@ use crate::changes::changes;
 use crate::error::{of_use_case, wrong};
 use crate::interrupt::interruptible;
 use crate::number::within;
-use crate::plugin::Fault;
+use crate::plugin::{self, Fault};
 use crate::result::Run;
 use fathom_app::gallery::rows;
 use fathom_app::results::{ResultSource, diagnosed, load};
@@ -23,7 +23,7 @@ use std::path::PathBuf;
 /// ``changes`` replace values of the scenario: nested dicts, as in
 /// ``load={"duration": "20s"}``, or paths, as in ``**{"hop.modem.up.rate": "5mbit"}``. Amounts have
 /// a unit, in the syntax of tc: ``5mbit``, ``375kB``, ``100ms``. A class can replace a queue, as in
-/// ``hop={"modem": {"up": {"queue": Mine}}}``, and a congestion control: see CongestionControl.
+/// ``hop={"dslam": {"up": {"queue": Mine}}}``, and a congestion control: see CongestionControl.
 /// ``congestion_control=Mine`` replaces that of all TCP flows.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, seed=1, queue=None, **changes))]
@@ -41,7 +41,7 @@ pub(crate) fn simulate(
     let simulated = interruptible(py, move |cancel| {
         of_code.cancels(cancel);
         let plan = scenario::load(&scenario.to_string_lossy(), &changes)?;
-        let simulated = sim::simulate(&plan, seed, cancel);
+        let simulated = plugin::in_python(|| sim::simulate(&plan, seed, cancel));
         // Published numbers hold only for the unchanged scenario.
         let claims = if changes == Changes::default() { rows(&plan, &simulated.run) } else { Vec::new() };
         Ok(Run::of_simulation(simulated, claims))

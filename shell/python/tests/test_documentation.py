@@ -1,7 +1,10 @@
-"""The examples of docs/python.md run."""
+"""The examples of docs/python.md and docs/plugins.md run."""
 
 import re
 import shutil
+
+import fathom
+import pytest
 
 from common import CAPTURE, ROOT
 
@@ -22,3 +25,14 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     assert f"{run.metrics['lag_up_s']:.4f}" == "0.9928"
     assert 'rate "5" has no unit (did you mean' in capsys.readouterr().out
     assert dict(names["longest"].fetchall())["idle"] < 0.05
+
+
+def test_the_plugins_run():
+    text = (ROOT / "docs/plugins.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    names = {}
+    exec(compile(block, "docs/plugins.md", "exec"), names)
+    assert names["run"].packets > 1000
+    fathom.check_congestion_control(names["Aimd"])
+    with pytest.raises(fathom.InputError, match="was overtaken"):
+        fathom.check_queue(names["Newest"])
