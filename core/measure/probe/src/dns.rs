@@ -1,10 +1,15 @@
 //! DNS queries with one question, and the parts of responses that probes need (RFC 1035 section 4).
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 /// RFC 1035 section 2.3.4.
 const MAX_LABEL: usize = 63;
 const MAX_NAME: usize = 253;
 const HEADER_BYTES: usize = 12;
+/// The address of IPv4, and that of IPv6 (RFC 3596), as types of queries.
+pub const TYPE_A: u16 = 1;
+/// See [`TYPE_A`].
+pub const TYPE_AAAA: u16 = 28;
 const CLASS_IN: u16 = 1;
 
 /// Checks that `name` can be queried.
@@ -58,6 +63,42 @@ pub fn response_code(query_bytes: &[u8], received: &[u8]) -> Option<u8> {
     (is_response && same_id && same_question && received.len() >= HEADER_BYTES).then_some(code)
 }
 
+/// The addresses in a response to a query with one question; `None` if `received` does not answer
+/// it. A resolver adds those of a name that the asked one is an alias of.
+pub fn addresses(query_bytes: &[u8], received: &[u8]) -> Option<Vec<IpAddr>> {
+    response_code(query_bytes, received)?;
+    let mut rest = received.get(query_bytes.len()..).unwrap_or_default();
+    let count = u16::from_be_bytes([*received.get(6)?, *received.get(7)?]);
+    let mut found = Vec::new();
+    for _ in 0..count {
+        let Some((kind, data, after)) = record(rest) else { break };
+        match kind {
+            TYPE_A => found.extend(<[u8; 4]>::try_from(data).map(IpAddr::from)),
+            TYPE_AAAA => found.extend(<[u8; 16]>::try_from(data).map(IpAddr::from)),
+            _ => {}
+        }
+        rest = after;
+    }
+    Some(found)
+}
+
+/// Type and data of the record at the start (RFC 1035 section 4.1.3), and what follows.
+fn record(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+    let mut rest = bytes;
+    // Its name: labels, up to an empty one or a pointer of two bytes.
+    loop {
+        let length = *rest.first()?;
+        rest = rest.get(if length >= 0xc0 { 2 } else { 1 + usize::from(length) }..)?;
+        if length == 0 || length >= 0xc0 {
+            break;
+        }
+    }
+    // Between them are class and time to live.
+    let half = |at: usize| Some(u16::from_be_bytes([*rest.get(at)?, *rest.get(at + 1)?]));
+    let end = 10 + usize::from(half(8)?);
+    Some((half(0)?, rest.get(10..end)?, rest.get(end..)?))
+}
+
 /// Name of a response code (RFC 1035 section 4.1.1).
 pub const fn code_name(code: u8) -> &'static str {
     match code {
@@ -100,6 +141,29 @@ mod tests {
         assert_eq!(response_code(&query_bytes, &other), None, "another id");
         answer[14] ^= 1;
         assert_eq!(response_code(&query_bytes, &answer), None, "another name");
+    }
+
+    #[test]
+    fn addresses_are_found_behind_an_alias_and_in_what_is_left_of_a_response() {
+        let query_bytes = query(7, "www.example.net", TYPE_A);
+        let mut answer = query_bytes.clone();
+        answer[2] |= 0x80;
+        answer[7] = 3;
+        // An alias "a.NAME", and the addresses of it: of both families, which no resolver mixes.
+        answer.extend(b"\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x09\x00\x04\x01a\xc0\x10");
+        let alias = answer.len();
+        answer.extend(b"\x01a\xc0\x10\x00\x01\x00\x01\x00\x00\x00\x09\x00\x04\xc0\x00\x02\x07");
+        let first = answer.len();
+        answer.extend(b"\x01a\x00\x00\x1c\x00\x01\x00\x00\x00\x09\x00\x10");
+        answer.extend([0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9]);
+        let all: [IpAddr; 2] = ["192.0.2.7".parse().unwrap(), "2001:db8::9".parse().unwrap()];
+        assert_eq!(addresses(&query_bytes, &answer).unwrap(), all);
+        for length in query_bytes.len()..answer.len() {
+            let found = addresses(&query_bytes, &answer[..length]).unwrap();
+            assert_eq!(found, all[..usize::from(length >= first)], "{length} of {alias}, {first}");
+        }
+        answer[1] ^= 1;
+        assert_eq!(addresses(&query_bytes, &answer), None, "another id");
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod servers;
 mod sim;
 mod site;
 mod size;
+mod termux;
 mod trace;
 mod watch;
 mod watch_doors;

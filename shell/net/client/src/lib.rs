@@ -12,6 +12,7 @@ mod echo;
 mod error;
 mod event;
 mod flows;
+mod look_up;
 mod path;
 mod peer;
 mod ping;

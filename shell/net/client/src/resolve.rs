@@ -1,4 +1,5 @@
 //! Resolves the server name and connects.
+use crate::look_up::{has_route, look_up};
 use crate::{Family, TestError};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
@@ -8,7 +9,7 @@ use fathom_os::socket::{set_flow_label_zero, start_connect};
 use fathom_units::{Duration, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Interval at which waiting code checks for a stop.
@@ -51,12 +52,6 @@ fn is_remote(host: &str) -> bool {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     let is_local = name == "localhost" || name.ends_with(".localhost");
     host.parse::<IpAddr>().is_err() && !is_local
-}
-
-/// Whether this host has no route to an address.
-fn is_unreachable(address: Ipv4Addr) -> bool {
-    let probe = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| socket.connect((address, 9)));
-    probe.is_err_and(|e| e.kind() == ErrorKind::NetworkUnreachable)
 }
 
 /// The addresses with which NAT64 reaches `target`, given those of [`IPV4_ONLY`]. Without NAT64,
@@ -107,12 +102,11 @@ pub fn resolve_server(
     if host.is_empty() {
         return Err(fail("empty hostname".to_owned()));
     }
-    let look_up = |name: &str| (name, port).to_socket_addrs().map(Iterator::collect::<Vec<SocketAddr>>);
-    let all = match host.parse() {
-        Ok(literal) if family != Some(Family::V4) && is_unreachable(literal) => {
-            through_nat64(literal, port, &look_up(IPV4_ONLY).unwrap_or_default())
+    let all = match host.parse::<Ipv4Addr>() {
+        Ok(literal) if family != Some(Family::V4) && !has_route(literal.into()) => {
+            through_nat64(literal, port, &look_up(IPV4_ONLY, port, true).unwrap_or_default())
         }
-        _ => look_up(&host).map_err(|e| fail(e.to_string()))?,
+        _ => look_up(&host, port, is_remote(&host)).map_err(|e| fail(e.to_string()))?,
     };
     let wanted = |a: &SocketAddr| match family {
         None => true,
@@ -296,7 +290,7 @@ mod tests {
         let plain = Vec::from([SocketAddr::new(Ipv4Addr::new(192, 0, 0, 170).into(), 1)]);
         assert_eq!(through_nat64(target, 80, &plain), itself, "without NAT64");
         assert_eq!(through_nat64(target, 80, &[]), itself, "without an answer");
-        assert!(!is_unreachable(Ipv4Addr::LOCALHOST));
+        assert!(has_route(Ipv4Addr::LOCALHOST.into()));
         let translation = "[64:ff9b::c000:221]:80".parse().unwrap();
         for server in ["192.0.2.33", "192.0.2.33:80", "https://192.0.2.33/x", "iperf3://192.0.2.33:80"] {
             assert!(is_translated(server, translation) && !is_translated(server, itself[0]), "{server}");

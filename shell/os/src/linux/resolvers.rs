@@ -1,6 +1,7 @@
 //! The resolvers of this host.
 use std::fs::read_to_string;
 use std::net::IpAddr;
+use std::path::Path;
 
 /// Those that programs ask, and those behind systemd's local one.
 const FILES: [&str; 2] = ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"];
@@ -8,7 +9,17 @@ const FILES: [&str; 2] = ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"
 /// Their addresses.
 #[must_use]
 pub fn resolvers() -> Vec<IpAddr> {
-    FILES.iter().flat_map(|file| parse(&read_to_string(file).unwrap_or_default())).collect()
+    let read = |file| parse(&read_to_string(file).unwrap_or_default());
+    FILES.into_iter().flat_map(read).chain(of_termux()).collect()
+}
+
+/// Those of Termux on Android, which has no `/etc`: its file is below `$PREFIX`. The C library of a
+/// static program does not know that file, and asks nobody. Empty elsewhere.
+#[must_use]
+pub fn of_termux() -> Vec<IpAddr> {
+    let prefix = std::env::var_os("PREFIX").filter(|_| !Path::new(FILES[0]).exists());
+    let file = prefix.map(|prefix| Path::new(&prefix).join("etc/resolv.conf"));
+    file.map(|file| parse(&read_to_string(file).unwrap_or_default())).unwrap_or_default()
 }
 
 fn parse(configuration: &str) -> Vec<IpAddr> {

@@ -10,7 +10,8 @@ pub(crate) const FILE: &str = "history.db";
 /// "Fthm": SQLite's `application_id`, which identifies the file.
 const APPLICATION: i64 = 0x4674_686d;
 
-/// Schema version. A later version must read earlier ones.
+/// Schema version. A change of the schema, or of what its rows mean, needs a later one, which reads
+/// earlier ones: see ADR 8.
 pub(crate) const VERSION: i64 = 1;
 
 /// Page size in bytes. A flush changes one or a few pages of the journal and writes each
@@ -48,8 +49,8 @@ CREATE INDEX event_at ON event(at_ns);
 pub(crate) enum Opened {
     /// Our database, or a new one.
     Ours(Connection),
-    /// A database of a later version.
-    Newer,
+    /// A database of this later version.
+    Newer(i64),
     /// A database of another program.
     Foreign,
 }
@@ -59,10 +60,12 @@ pub(crate) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opene
     let db = Connection::open(path)?;
     db.busy_timeout(WAIT)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
+    if let Some(version) = later_version(&db)? {
+        return Ok(Opened::Newer(version));
+    }
     let (application, version) = (number(&db, "application_id")?, number(&db, "user_version")?);
     match (application, version) {
         (0, 0) if number(&db, "schema_version")? == 0 => create(&db)?,
-        (APPLICATION, version) if version > VERSION => return Ok(Opened::Newer),
         (APPLICATION, _) => {}
         _ if has_own_tables(&db)? => {
             // The header is damaged.
@@ -108,6 +111,12 @@ pub(crate) fn open_to_read(path: &Path) -> rusqlite::Result<Connection> {
     db.set_prepared_statement_cache_capacity(STATEMENTS);
     db.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(db)
+}
+
+/// Its version, if it is ours and a later one.
+pub(crate) fn later_version(db: &Connection) -> rusqlite::Result<Option<i64>> {
+    let (application, version) = (number(db, "application_id")?, number(db, "user_version")?);
+    Ok((application == APPLICATION && version > VERSION).then_some(version))
 }
 
 /// The value of a numeric pragma.

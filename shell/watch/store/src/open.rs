@@ -44,7 +44,7 @@ impl History {
         };
         let (db, state) = match opened.map_err(failed)? {
             State::Ours(db, state) => (db, state),
-            State::Newer => return Err(newer(&path)),
+            State::Newer(version) => return Err(HistoryError::Newer { path, version, known: VERSION }),
             State::Foreign => return Err(HistoryError::Foreign { path }),
         };
         let mut history = History {
@@ -73,7 +73,7 @@ impl History {
 /// The outcome of opening a database.
 enum State {
     Ours(Connection, Box<Content>),
-    Newer,
+    Newer(i64),
     Foreign,
 }
 
@@ -92,7 +92,7 @@ fn open_and_read(dir: &Path, config: &HistoryConfig, repairs: &mut Vec<Repair>) 
     let path = &dir.join(FILE);
     let db = match database::open(path, config.budget)? {
         Opened::Ours(db) => db,
-        Opened::Newer => return Ok(State::Newer),
+        Opened::Newer(version) => return Ok(State::Newer(version)),
         Opened::Foreign => return Ok(State::Foreign),
     };
     let last_frame = database::last_frame(&db)?;
@@ -130,11 +130,6 @@ fn read_journal(db: &Connection, dir: &Path, repairs: &mut Vec<Repair>) -> rusql
 
 fn is_damage(error: &rusqlite::Error) -> bool {
     database::kind(error) == Kind::Corrupt
-}
-
-fn newer(path: &Path) -> HistoryError {
-    let version = database::open_to_read(path).and_then(|db| database::number(&db, "user_version"));
-    HistoryError::Newer { path: path.into(), version: version.unwrap_or(VERSION + 1), known: VERSION }
 }
 
 /// Takes the lock: an SQLite lock on a separate empty database, which works on every system that

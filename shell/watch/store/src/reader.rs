@@ -1,5 +1,5 @@
 //! Reads a history while it is being written.
-use crate::database::{self, FILE};
+use crate::database::{self, FILE, VERSION};
 use crate::error::Fault;
 use crate::fill::Filler;
 use crate::recover::{lost_end, newest};
@@ -36,11 +36,15 @@ impl HistoryReader {
     /// Opens the history in a directory for reading.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is none, or if it is of a later version.
     pub fn open(dir: &Path) -> Result<HistoryReader, HistoryError> {
         // Read first: the database then has at least what the file says.
         let written = Written::read(dir);
         let mut reader = HistoryReader::open_file(&dir.join(FILE))?;
+        // An error is reported by the next read.
+        if let Ok(Some(version)) = database::later_version(&reader.db) {
+            return Err(HistoryError::Newer { path: reader.path, version, known: VERSION });
+        }
         if let Some(written) = written {
             // An error is reported by the next read.
             let lost = reader.read(|reader| Ok(reader.lost_end(written)?)).ok().flatten();

@@ -23,7 +23,7 @@ pub(crate) fn check(bytes: &[u8]) {
     check_flow(bytes);
     check_cutting(bytes);
     check_http(bytes);
-    dns::response_code(&dns::query(0x1234, "example.net", 1), bytes);
+    dns::addresses(&dns::query(0x1234, "example.net", 1), bytes);
 }
 
 /// A parsed value can be written and parsed again without a change.

@@ -10,3 +10,4 @@ mod keeping;
 mod repair;
 mod retention;
 mod support;
+mod version;

@@ -64,6 +64,21 @@ function settings() {
 		'range(0,256)';
 	fix.option(form.Flag, 'autorate', _('Follow the rate of the line'), _('For LTE, Starlink and cable.'));
 	fix.option(form.DynamicList, 'reflector', _('Hosts that answer pings'), _('At least four.')).depends('autorate', '1');
+	const watch = map.section(form.NamedSection, 'watch', 'watch', _('Watch'),
+		_('Probes hosts all the time, and sends their delays and losses to Prometheus, VictoriaMetrics or an OpenTelemetry collector.'));
+	watch.option(form.Flag, 'enabled', _('Watch the line'));
+	watch.option(form.DynamicList, 'target', _('Hosts'), _('Probed by ICMP.')).datatype = 'host';
+	const push = watch.option(form.Value, 'push', _('Receiver'));
+	push.placeholder = 'http://192.168.1.2:9090/api/v1/write';
+	push.validate = (section, url) => /^(http:\/\/.+)?$/.test(url) || _('A URL with http://: there is no TLS.');
+	const format = watch.option(form.ListValue, 'format', _('Format'));
+	format.value('remote-write', _('Prometheus'));
+	format.value('remote-write-classic', _('VictoriaMetrics'));
+	format.value('otlp', _('OpenTelemetry'));
+	watch.option(form.Value, 'interval', _('Time between probes')).placeholder = '1s';
+	watch.option(form.Value, 'push_interval', _('Time between points')).placeholder = '60s';
+	watch.option(form.DynamicList, 'label', _('Labels of all series')).placeholder = 'site=home';
+	watch.option(form.DynamicList, 'header', _('Headers of all requests')).placeholder = 'X-Scope-OrgID: home';
 	const test = map.section(form.NamedSection, 'test', 'test', _('Server'));
 	test.option(form.Value, 'server', _('Server'), _('A host that runs `fathom serve`.'));
 	return map;
