@@ -50,7 +50,7 @@ pub mod serve;
 pub mod sim;
 #[cfg(feature = "analysis")]
 pub mod size;
-#[cfg(feature = "full")]
+#[cfg(feature = "sweep")]
 pub mod sweep;
 #[cfg(feature = "measure")]
 pub mod test;

@@ -8,6 +8,8 @@ use fathom_scenario::{
 };
 use fathom_text::nearest;
 use fathom_units::Rate;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Maximum size of a scenario, which people write by hand, in bytes.
@@ -31,6 +33,8 @@ pub struct Changes {
 pub struct ScenarioText {
     text: String,
     name: String,
+    /// The files that it names, if they are not read from its directory.
+    files: Option<BTreeMap<String, String>>,
 }
 
 impl ScenarioText {
@@ -39,7 +43,7 @@ impl ScenarioText {
     /// # Errors
     /// If `name` is neither a built-in line nor a file that can be read.
     pub fn load(name: &str) -> Result<Self, AppError> {
-        let found = |text: String| ScenarioText { text, name: name.to_owned() };
+        let found = |text: String| ScenarioText { text, name: name.to_owned(), files: None };
         if let Some(text) = builtin(name) {
             return Ok(found(text.to_owned()));
         }
@@ -51,17 +55,34 @@ impl ScenarioText {
         }
         read_scenario(name).map(found)
     }
+    /// A scenario with all its files, for another process.
+    #[cfg(feature = "sweep")]
+    pub(crate) const fn with_files(text: String, name: String, files: BTreeMap<String, String>) -> Self {
+        ScenarioText { text, name, files: Some(files) }
+    }
+    /// Its text, and the name of its file.
+    #[cfg(feature = "sweep")]
+    pub(crate) fn parts(&self) -> (&str, &str) {
+        (&self.text, &self.name)
+    }
     /// The plan with changes.
     ///
     /// # Errors
     /// If the text or a change is not valid.
     pub fn plan(&self, changes: &Changes) -> Result<Plan, ScenarioError> {
+        self.plan_reading(changes, &|file: &str| self.read_next_to_it(file))
+    }
+    /// The plan with changes, with files that `read` reads.
+    pub(crate) fn plan_reading(
+        &self,
+        changes: &Changes,
+        read: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Plan, ScenarioError> {
         let text = &self.text;
         let changed = (!changes.settings.is_empty())
             .then(|| with_settings(text, &self.name, &changes.settings))
             .transpose()?;
-        let read = |file: &str| self.read_next_to_it(file);
-        let mut plan = parse_with_files(changed.as_ref().unwrap_or(text), &self.name, &read)?;
+        let mut plan = parse_with_files(changed.as_ref().unwrap_or(text), &self.name, read)?;
         if let Some(queue) = &changes.queue {
             plan.line = with_queue(&plan.line, queue);
         }
@@ -71,7 +92,11 @@ impl ScenarioText {
         Ok(plan)
     }
     /// Reads a file in the directory of the scenario.
-    fn read_next_to_it(&self, file: &str) -> Result<String, String> {
+    pub(crate) fn read_next_to_it(&self, file: &str) -> Result<String, String> {
+        if let Some(files) = &self.files {
+            let text = files.get(file).cloned();
+            return text.ok_or_else(|| format!("{file}: {}", std::io::Error::from(ErrorKind::NotFound)));
+        }
         let path = Path::new(&self.name).with_file_name(file);
         read_text_at_most(&path, MAX_TRACE_BYTES).map_err(|error| format!("{}: {error}", path.display()))
     }

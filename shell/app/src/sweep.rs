@@ -1,23 +1,17 @@
 //! Simulates a scenario over many parameters and seeds on all CPUs, and writes the results to a
-//! table.
-//!
-//! A row depends only on its cell, and rows are written in the order of the cells. So the table
-//! does not depend on the number of threads, and an interrupted sweep is resumed where its table
-//! ends.
+//! table, or to the files of a folder, which other processes can simulate too.
 
-mod columnar;
-mod run;
-mod table;
+mod folder;
 
-pub use columnar::write_parquet;
-pub use run::{Sweep, SweepError};
-pub use table::{TableError, read_rows};
+pub use fathom_sweep::{Description, Folder, Progress, Shard, SweepError};
+pub use folder::{describe, open, part, run_folder};
 
 use crate::scenario::{Changes, ScenarioText};
 use crate::sim::simulate;
 use crate::{AppError, CancelToken};
 use fathom_run::Measure;
 use fathom_scenario::{Grid, Plan, ScenarioError, Setting};
+use fathom_sweep::{Sweep, read_rows, write_parquet};
 use std::path::{Path, PathBuf};
 
 /// Default measures of a sweep.
@@ -37,31 +31,6 @@ const PACKETS_PER_SECOND: f64 = 1e6;
 /// Maximum number of cells in a table.
 pub const MAX_CELLS: u64 = 100_000_000;
 
-/// Progress of a sweep.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Progress {
-    /// Rows in the table.
-    pub done: u64,
-    /// Rows that were in the table before this run.
-    pub begun: u64,
-    /// Rows of the finished table.
-    pub total: u64,
-}
-
-/// The cells of a sweep that this process runs: every `count`-th, starting at `index`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shard {
-    /// From 0 to `count` - 1.
-    pub index: u64,
-    /// Number of shards.
-    pub count: u64,
-}
-
-impl Shard {
-    /// All cells.
-    pub const WHOLE: Shard = Shard { index: 0, count: 1 };
-}
-
 /// A request for a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepRequest {
@@ -73,7 +42,7 @@ pub struct SweepRequest {
     pub grid: Grid,
     /// The measures, one per column.
     pub measures: Vec<Measure>,
-    /// The table, as CSV.
+    /// The table, as CSV, or the folder.
     pub table: PathBuf,
     /// The cells of this process.
     pub shard: Shard,
@@ -91,8 +60,8 @@ pub struct Cost {
 }
 
 impl SweepRequest {
-    /// The plan of a cell.
-    fn plan(&self, settings: &[Setting]) -> Result<Plan, ScenarioError> {
+    /// The changes of a cell.
+    fn changes(&self, settings: &[Setting]) -> Result<Changes, ScenarioError> {
         let (queues, settings): (Vec<_>, Vec<_>) =
             settings.iter().cloned().partition(|setting| setting.path == "queue");
         let mut changes = self.changes.clone();
@@ -101,7 +70,24 @@ impl SweepRequest {
             let queue = queue.value.parse().map_err(|e| self.scenario.error(&format!("queue: {e}")))?;
             changes.queue = Some(queue);
         }
-        self.scenario.plan(&changes)
+        Ok(changes)
+    }
+    /// The plan of a cell.
+    fn plan(&self, settings: &[Setting]) -> Result<Plan, ScenarioError> {
+        self.scenario.plan(&self.changes(settings)?)
+    }
+    /// Number of cells.
+    fn cells(&self) -> Result<u64, AppError> {
+        let cells = self.grid.len().filter(|cells| *cells <= MAX_CELLS);
+        cells.ok_or(AppError::TooManyCells { max: MAX_CELLS })
+    }
+    /// Packets of a cell, at most.
+    fn packets(&self, cells: u64) -> Result<f64, ScenarioError> {
+        // The cost grows with rates, which are often ranges: both ends of the axes are estimated.
+        let ends = [0, cells.saturating_sub(1)].map(|index| self.grid.cell(index).0);
+        let costs = ends.iter().map(|settings| self.plan(settings).map(|plan| fathom_sim::packets(&plan)));
+        let costs: Vec<f64> = costs.collect::<Result<_, _>>()?;
+        Ok(costs.iter().sum::<f64>() / costs.len() as f64)
     }
 }
 
@@ -110,13 +96,8 @@ impl SweepRequest {
 /// # Errors
 /// If there are too many cells, or a cell at an end of the axes is not a valid scenario.
 pub fn cost(request: &SweepRequest) -> Result<Cost, AppError> {
-    let cells = request.grid.len().filter(|cells| *cells <= MAX_CELLS);
-    let cells = cells.ok_or(AppError::TooManyCells { max: MAX_CELLS })?;
-    // The cost grows with rates, which are often ranges: both ends of the axes are estimated.
-    let ends = [0, cells.saturating_sub(1)].map(|index| request.grid.cell(index).0);
-    let costs = ends.iter().map(|settings| request.plan(settings).map(|plan| fathom_sim::packets(&plan)));
-    let costs: Vec<f64> = costs.collect::<Result<_, _>>()?;
-    let each = costs.iter().sum::<f64>() / costs.len() as f64 / PACKETS_PER_SECOND;
+    let cells = request.cells()?;
+    let each = request.packets(cells)? / PACKETS_PER_SECOND;
     Ok(Cost { cells, seconds: each * cells as f64 / request.threads as f64 })
 }
 
@@ -129,21 +110,31 @@ pub fn run(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, AppError> {
-    let plan = |settings: &[Setting]| request.plan(settings);
-    let simulate = |cell: &Plan, seed: u64| {
-        // A row is whole or not written: Ctrl-C does not interrupt a cell.
-        let simulated = simulate(cell, seed, &CancelToken::new());
-        (simulated.run, simulated.digest)
-    };
-    let sweep = Sweep { grid: &request.grid, measures: &request.measures, plan: &plan, simulate: &simulate };
-    Ok(sweep.run(&request.table, request.shard, request.threads, cancel, progress)?)
+    // A row is whole or not written: Ctrl-C does not interrupt a cell.
+    let never = CancelToken::new();
+    with_sweep(request, &never, |sweep| {
+        Ok(sweep.run(&request.table, request.shard, request.threads, cancel.flag(), progress)?)
+    })
 }
 
-/// Removes the table of an earlier sweep.
+/// Calls `run` with the sweep of a request, whose cells are simulated until `cancel`.
+fn with_sweep<T>(request: &SweepRequest, cancel: &CancelToken, run: impl FnOnce(&Sweep<'_>) -> T) -> T {
+    let plan = |settings: &[Setting]| request.plan(settings);
+    let simulate = |cell: &Plan, seed: u64| {
+        let simulated = simulate(cell, seed, cancel);
+        (simulated.run, simulated.digest)
+    };
+    run(&Sweep { grid: &request.grid, measures: &request.measures, plan: &plan, simulate: &simulate })
+}
+
+/// Removes the table of an earlier sweep, or the files of a folder.
 ///
 /// # Errors
-/// If the file exists and cannot be removed.
+/// If it exists and cannot be removed.
 pub fn remove(table: &Path) -> Result<(), AppError> {
+    if table.is_dir() {
+        return Ok(Folder::remove(table).map_err(SweepError::Table)?);
+    }
     match std::fs::remove_file(table) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(AppError::Unwritable { path: table.to_owned(), reason: error.to_string() })

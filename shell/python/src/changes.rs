@@ -3,7 +3,7 @@ use crate::error::wrong;
 use crate::plugin::{self, Fault};
 use fathom_app::scenario::Changes;
 use fathom_qdisc::Spec;
-use fathom_scenario::{CodeValue, Setting};
+use fathom_scenario::{Axis, CodeValue, Setting};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
@@ -18,13 +18,38 @@ pub(crate) fn changes(
     let mut changes =
         Changes { queue: queue.map(|queue| spec(queue, fault)).transpose()?, ..Changes::default() };
     if let Some(values) = values {
-        add(values, "", fault, &mut changes)?;
+        each(values, "", &mut |key, value| {
+            if value.is_callable() {
+                let code = if key.ends_with("queue") {
+                    CodeValue::Queue(plugin::queue(value, fault)?)
+                } else {
+                    CodeValue::Control(plugin::control(value, fault)?)
+                };
+                changes.code.push((key.to_owned(), code));
+            } else {
+                let setting = format!("{key}={}", text(key, value)?).parse::<Setting>();
+                changes.settings.push(setting.map_err(|error| wrong(value.py(), error))?);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(changes)
+}
+
+/// The changes of a sweep, whose cells other processes simulate: they have no code.
+pub(crate) fn changes_without_code(
+    queue: Option<&Bound<'_, PyAny>>,
+    values: &Bound<'_, PyDict>,
+) -> PyResult<Changes> {
+    let changes = changes(queue, Some(values), &Fault::default())?;
+    if !changes.code.is_empty() || matches!(changes.queue, Some(Spec::Plugin(_))) {
+        return Err(PyTypeError::new_err("a sweep takes no classes"));
     }
     Ok(changes)
 }
 
 /// A queue as a text or as code.
-pub(crate) fn spec(queue: &Bound<'_, PyAny>, fault: &Fault) -> PyResult<Spec> {
+fn spec(queue: &Bound<'_, PyAny>, fault: &Fault) -> PyResult<Spec> {
     if queue.is_callable() {
         return plugin::queue(queue, fault);
     }
@@ -34,23 +59,41 @@ pub(crate) fn spec(queue: &Bound<'_, PyAny>, fault: &Fault) -> PyResult<Spec> {
     text.to_cow()?.parse().map_err(|error| wrong(queue.py(), format_args!("queue: {error}")))
 }
 
-/// Adds the values of a dict below the key `path`.
-fn add(values: &Bound<'_, PyDict>, path: &str, fault: &Fault, to: &mut Changes) -> PyResult<()> {
+/// The axes of `--vary`, from a dict whose values are dicts, texts in the syntax of `--vary`, or
+/// iterables of single values.
+pub(crate) fn axes(py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<Vec<Axis>> {
+    let mut axes = Vec::new();
+    each(values, "", &mut |key, value| {
+        let axis = match value.cast::<PyString>() {
+            Ok(text) => {
+                format!("{key}={}", text.to_cow()?).parse::<Axis>().map_err(|error| wrong(py, error))?
+            }
+            Err(_) => {
+                let texts = value.try_iter()?.map(|one| text(key, &one?));
+                Axis { path: key.to_owned(), values: texts.collect::<PyResult<_>>()? }
+            }
+        };
+        if axis.values.is_empty() {
+            return Err(wrong(py, format_args!("vary: {key}: no values")));
+        }
+        axes.push(axis);
+        Ok(())
+    })?;
+    Ok(axes)
+}
+
+/// Calls `with` with each value of a dict and of the dicts in it, below the key `path`.
+fn each(
+    values: &Bound<'_, PyDict>,
+    path: &str,
+    with: &mut dyn FnMut(&str, &Bound<'_, PyAny>) -> PyResult<()>,
+) -> PyResult<()> {
     for (key, value) in values {
         let key = key.cast::<PyString>().map_err(|_| key_type(&key))?.to_cow()?.into_owned();
         let inner = if path.is_empty() { key } else { format!("{path}.{key}") };
-        if let Ok(nested) = value.cast::<PyDict>() {
-            add(nested, &inner, fault, to)?;
-        } else if value.is_callable() {
-            let code = if inner.ends_with("queue") {
-                CodeValue::Queue(plugin::queue(&value, fault)?)
-            } else {
-                CodeValue::Control(plugin::control(&value, fault)?)
-            };
-            to.code.push((inner, code));
-        } else {
-            let setting = format!("{inner}={}", text(&inner, &value)?).parse::<Setting>();
-            to.settings.push(setting.map_err(|error| wrong(value.py(), error))?);
+        match value.cast::<PyDict>() {
+            Ok(nested) => each(nested, &inner, with)?,
+            Err(_) => with(&inner, &value)?,
         }
     }
     Ok(())

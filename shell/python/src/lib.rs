@@ -16,6 +16,7 @@ mod result;
 mod score;
 mod series;
 mod size;
+mod sweep;
 mod table;
 mod tables;
 mod usecase;
@@ -35,6 +36,8 @@ mod _fathom {
     use crate::series::Series;
     #[pymodule_export]
     use crate::size::size;
+    #[pymodule_export]
+    use crate::sweep::{SweepFolder, sweep_part};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

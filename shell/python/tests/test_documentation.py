@@ -12,7 +12,7 @@ from common import CAPTURE, ROOT
 def test_the_examples_run(tmp_path, monkeypatch, capsys):
     text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     monkeypatch.chdir(tmp_path)
     shutil.copy(CAPTURE, "slow.pcap.gz")
     names = {}
@@ -24,6 +24,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     assert (run.findings[0]["kind"], managed.health) == ("bufferbloat", "healthy")
     assert f"{run.metrics['lag_up_s']:.4f}" == "0.9928"
     assert 'rate "5" has no unit (did you mean' in capsys.readouterr().out
+    assert len(names["sweep"]) == names["rows"].height == 18
     assert dict(names["longest"].fetchall())["idle"] < 0.05
 
 

@@ -9,8 +9,9 @@ import pytest
 from fathom import _fathom
 
 STUB = ast.parse((files("fathom") / "_fathom.pyi").read_text(encoding="utf-8"))
-FUNCTIONS = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
-CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+PUBLIC = [node for node in STUB.body if not getattr(node, "name", "").startswith("_")]
+FUNCTIONS = {node.name: node for node in PUBLIC if isinstance(node, ast.FunctionDef)}
+CLASSES = {node.name: node for node in PUBLIC if isinstance(node, ast.ClassDef)}
 
 
 def members(node):

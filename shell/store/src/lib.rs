@@ -11,4 +11,4 @@ mod write;
 
 pub use error::StoreError;
 pub use read::{MAX_FILE_BYTES, load, load_any};
-pub use write::{default_name, save, write};
+pub use write::{default_name, replace, save, write};

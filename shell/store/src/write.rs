@@ -6,6 +6,7 @@ use flate2::write::GzEncoder;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Writes `run` as JSON, compressed if the name ends in `.gz`. The file is written completely or
 /// not at all.
@@ -51,7 +52,10 @@ fn pack(text: &str) -> io::Result<Vec<u8>> {
 /// new file.
 ///
 /// Special files (a pipe, `/dev/stdout`) cannot be replaced and are written directly.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// If the file cannot be written. Then the old one is still there.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         return File::options().write(true).open(path)?.write_all(bytes);
     }
@@ -64,9 +68,14 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Number of the next temporary file of this process.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
 fn unfinished_name(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
-    Ok(path.with_file_name(format!(".{}.{}.unfinished", name.to_string_lossy(), std::process::id())))
+    // Several threads may write the same file.
+    let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    Ok(path.with_file_name(format!(".{}.{process}-{number}.unfinished", name.to_string_lossy())))
 }
 
 /// A full disk may show only when data is flushed.

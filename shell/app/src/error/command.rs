@@ -4,7 +4,7 @@ use super::{AppError, ExitClass};
 use crate::audit::AuditError;
 #[cfg(feature = "host")]
 use crate::fix::FixFailure;
-#[cfg(feature = "full")]
+#[cfg(feature = "sweep")]
 use crate::sweep::SweepError;
 #[cfg(feature = "full")]
 use crate::watch::Period;
@@ -32,7 +32,7 @@ pub enum CommandError {
     #[cfg(feature = "host")]
     Fix(FixFailure),
     /// A sweep failed.
-    #[cfg(feature = "full")]
+    #[cfg(feature = "sweep")]
     Sweep(SweepError),
     /// A capture or an interface cannot be read.
     #[cfg(feature = "analysis")]
@@ -69,8 +69,10 @@ impl CommandError {
             CommandError::CaptureSource(SourceError::Io { .. } | SourceError::Interface(_)) => {
                 ExitClass::Environment
             }
+            #[cfg(feature = "sweep")]
+            CommandError::Sweep(SweepError::Table(_)) => ExitClass::Environment,
             #[cfg(feature = "full")]
-            CommandError::Sweep(SweepError::Table(_)) | CommandError::Page(_) => ExitClass::Environment,
+            CommandError::Page(_) => ExitClass::Environment,
             #[cfg(feature = "host")]
             CommandError::Audit(error) if !matches!(error, AuditError::UnknownInterface { .. }) => {
                 ExitClass::Environment
@@ -100,7 +102,7 @@ impl fmt::Display for CommandError {
             CommandError::Size(error) => error.fmt(f),
             #[cfg(feature = "host")]
             CommandError::Fix(error) => error.fmt(f),
-            #[cfg(feature = "full")]
+            #[cfg(feature = "sweep")]
             CommandError::Sweep(error) => error.fmt(f),
             #[cfg(feature = "analysis")]
             CommandError::CaptureSource(error) => error.fmt(f),
@@ -148,7 +150,7 @@ impl From<FixFailure> for AppError {
     }
 }
 
-#[cfg(feature = "full")]
+#[cfg(feature = "sweep")]
 impl From<SweepError> for AppError {
     fn from(error: SweepError) -> Self {
         AppError::Command(CommandError::Sweep(error))

@@ -77,7 +77,7 @@ pub(crate) struct ChangeArgs {
 #[derive(Subcommand, Debug)]
 pub(crate) enum SimAction {
     #[cfg(feature = "full")]
-    Sweep(SweepArgs),
+    Sweep(Box<SweepArgs>),
     Gallery(GalleryArgs),
 }
 
@@ -112,9 +112,13 @@ pub(crate) struct SweepArgs {
     ///
     /// The extension selects the format: .csv, .parquet or .html. Rows are first written to the
     /// .csv file, from which an interrupted sweep is resumed; the other files are made from it at
-    /// the end.
-    #[arg(short, long, default_value = "sweep.csv", value_name = "FILE")]
+    /// the end. A name that ends in / is a folder of Parquet files, for sweeps of millions of rows:
+    /// an interrupted one is resumed where files are missing.
+    #[arg(short, long, default_value = "sweep.csv", value_name = "FILE|FOLDER/")]
     pub(crate) output: Vec<PathBuf>,
+    /// Rows of each file of a folder [default: what takes 2 s, at most 1000]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
+    pub(crate) rows_per_file: Option<u64>,
     /// Start over, overwriting the existing table
     #[arg(long)]
     pub(crate) restart: bool,
@@ -123,7 +127,7 @@ pub(crate) struct SweepArgs {
     pub(crate) jobs: Option<u16>,
     /// Simulate one part of N, to use several machines
     ///
-    /// Simulates every N-th combination, starting at number I (from 0).
+    /// Simulates every N-th combination, or file of a folder, starting at number I (from 0).
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     /// Start even if it takes more than an hour

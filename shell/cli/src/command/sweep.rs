@@ -15,17 +15,24 @@ use std::path::{Path, PathBuf};
 /// A sweep that takes longer needs `--yes`, s.
 const LONG_S: f64 = 3600.0;
 
-/// Simulates the rows that the table lacks, and converts the table to the other formats.
+/// Simulates the rows that the table or the folder lacks, and converts the table to the other
+/// formats.
 pub(crate) fn run(args: &SweepArgs, console: Console) -> Outcome {
     let (tables, others): (Vec<_>, Vec<_>) = args.output.iter().partition(|path| ends(path, ".csv"));
-    let table = match tables[..] {
-        [table] => table.clone(),
-        [] => PathBuf::from("sweep.csv"),
+    let folder = args.output.iter().find(|path| ends(path, "/"));
+    let table = match (folder, &tables[..]) {
+        (Some(folder), _) if args.output.len() == 1 => folder.clone(),
+        (Some(_), _) => return Err(Failure::input("-o: a folder and other files (expected one folder)")),
+        (None, [table]) => PathBuf::clone(table),
+        (None, []) => PathBuf::from("sweep.csv"),
         _ => return Err(Failure::input("-o: more than one .csv file (expected at most one)")),
     };
+    let others = if folder.is_some() { Vec::new() } else { others };
     if let Some(other) = others.iter().find(|path| !ends(path, ".parquet") && !ends(path, ".html")) {
         let other = other.display();
-        return Err(Failure::input(format_args!("{other}: unknown extension (known: .csv .parquet .html)")));
+        return Err(Failure::input(format_args!(
+            "{other}: unknown extension (known: .csv .parquet .html, / for a folder)"
+        )));
     }
     let request = SweepRequest {
         grid: Grid { axes: args.vary.clone(), seeds: seeds(&args.seeds)? },
@@ -43,7 +50,11 @@ pub(crate) fn run(args: &SweepArgs, console: Console) -> Outcome {
     let request = SweepRequest { shard: shard(args.shard.as_deref())?, ..request };
     let cancel = signal::cancel_token()?;
     let mut bar = Bar::new(console);
-    let rows = sweep::run(&request, &cancel, &mut |progress| bar.show(progress));
+    let mut show = |progress| bar.show(progress);
+    let rows = match folder {
+        Some(_) => sweep::run_folder(&request, args.rows_per_file, &cancel, &mut show),
+        None => sweep::run(&request, &cancel, &mut show),
+    };
     bar.end();
     let rows = rows?;
     for other in others {

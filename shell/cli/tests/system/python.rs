@@ -9,7 +9,7 @@ fn the_package_has_the_results_of_the_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let python = root.join("target/python/venv/bin/python");
     assert!(python.exists(), "no {}: run make python", python.display());
-    // They need one CPU for a quarter of a minute.
+    // They need both CPUs for a minute: those of sweeps start clusters, and kill them.
     let _alone = alone();
     let ran = Command::new(python)
         .args(["-m", "pytest", "--color=no"])
@@ -21,5 +21,5 @@ fn the_package_has_the_results_of_the_program() {
     assert!(ran.status.success(), "{out}\n{err}");
     // It fails if it finds no tests; this shows that it found those of each file.
     let passed = out.lines().last().and_then(|line| line.split(' ').next()?.parse::<u32>().ok());
-    assert!(passed.is_some_and(|count| count > 80), "{out}");
+    assert!(passed.is_some_and(|count| count > 110), "{out}");
 }

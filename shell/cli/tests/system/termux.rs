@@ -60,9 +60,9 @@ fn ping_and_test_work_in_termux() {
         let ran = in_termux(&["ping", "-c", "2", "-i", "0.1", "phone.example"]);
         assert_eq!(ran.code, Some(0), "{}", ran.describe());
         assert!(ran.out.starts_with("PING phone.example (192.0.2.7)"), "{}", ran.describe());
-        let ran =
+        let tested =
             in_termux(&["test", &target, "--phases", "idle,up", "--max-phase", "1s", "--no-save", "-q"]);
         // A line that is faster than its computer has no result.
-        assert!(ran.code.is_some_and(|code| [0, 4, 5].contains(&code)), "{}", ran.describe());
+        assert!(tested.code.is_some_and(|code| [0, 4, 5].contains(&code)), "{}", tested.describe());
     });
 }

@@ -7,7 +7,8 @@ True
 
 simulate, read and trace return a Run: its findings as data, its verdict, and its observations as
 Arrow tables, which pandas, Polars and DuckDB read without a copy. size calculates buffers, rates and
-delays from each other. score compares the diagnosis with known truths.
+delays from each other. score compares the diagnosis with known truths. sweep simulates a scenario
+over many parameters and seeds, on threads, processes or a cluster.
 
 A unit is the last word of a name, and SI. Each function releases the global interpreter lock, and
 Ctrl-C ends it. A failed call raises a subclass of Error with the message of the command line.
@@ -31,6 +32,7 @@ from ._fathom import (
     size,
     trace,
 )
+from ._sweep import Sweep, sweep
 from .errors import EnvironmentError, Error, InputError, PartialResultWarning
 from .plugins import CongestionControl, QueueDiscipline
 
@@ -47,6 +49,7 @@ __all__ = [
     "Run",
     "Score",
     "Series",
+    "Sweep",
     "Table",
     "Window",
     "__version__",
@@ -56,5 +59,6 @@ __all__ = [
     "score",
     "simulate",
     "size",
+    "sweep",
     "trace",
 ]

@@ -1,10 +1,11 @@
 //! Runs the cells on several threads, and writes their rows in order.
-use super::table::{Table, TableError};
-use super::{Progress, Shard};
-use crate::CancelToken;
+use crate::columnar::parquet_of;
+use crate::table::{Table, TableError};
+use crate::{Progress, Shard};
 use fathom_run::{Measure, Run};
 use fathom_scenario::{Grid, Plan, ScenarioError, Setting};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -21,6 +22,22 @@ pub struct Sweep<'a> {
     pub simulate: &'a (dyn Fn(&Plan, u64) -> (Run, u64) + Sync),
 }
 
+/// The row of a cell.
+pub(crate) struct Row {
+    pub(crate) key: Vec<String>,
+    pub(crate) measured: Vec<Option<f64>>,
+    pub(crate) digest: String,
+}
+
+impl Row {
+    /// The values of the columns. An empty value is missing.
+    fn texts(self) -> Vec<String> {
+        let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
+        let measured = self.measured.into_iter().map(number);
+        self.key.into_iter().chain(measured).chain([self.digest]).collect()
+    }
+}
+
 /// Why a sweep failed. Rows that were already written are kept.
 #[derive(Debug)]
 pub enum SweepError {
@@ -31,7 +48,7 @@ pub enum SweepError {
         /// The reason.
         error: ScenarioError,
     },
-    /// The table cannot be read or written.
+    /// The table or the folder cannot be read or written.
     Table(TableError),
 }
 
@@ -62,7 +79,7 @@ impl Sweep<'_> {
         path: &Path,
         shard: Shard,
         threads: usize,
-        cancel: &CancelToken,
+        cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<u64, SweepError> {
         let index = |row: u64| shard.index + row * shard.count;
@@ -77,7 +94,7 @@ impl Sweep<'_> {
             for _ in 0..threads {
                 let sender = sender.clone();
                 let take = || {
-                    let ended = cancel.is_cancelled() || cancelled.load(Ordering::Relaxed);
+                    let ended = cancel.load(Ordering::Relaxed) || cancelled.load(Ordering::Relaxed);
                     // Every number that a thread takes is simulated: otherwise a row would be
                     // missing in the table.
                     let row = (!ended).then(|| next.fetch_add(1, Ordering::Relaxed));
@@ -95,12 +112,29 @@ impl Sweep<'_> {
         Ok(table.rows())
     }
 
+    /// The rows of these cells as a Parquet file, or nothing if asked to stop. Its bytes depend on
+    /// the cells only.
+    ///
+    /// # Errors
+    /// If the settings of a cell are not a valid scenario.
+    pub fn part(&self, cells: Range<u64>, stop: &dyn Fn() -> bool) -> Result<Option<Vec<u8>>, SweepError> {
+        let mut rows = Vec::new();
+        for index in cells {
+            rows.push(self.cell(index)?);
+            if stop() {
+                return Ok(None);
+            }
+        }
+        let bytes = parquet_of(&self.columns(), &rows);
+        bytes.map(Some).map_err(|error| SweepError::Table(TableError::Io("(memory)".into(), error)))
+    }
+
     /// The loop of one thread.
     fn work(
         &self,
         take: impl Fn() -> Option<u64>,
         index: impl Fn(u64) -> u64,
-        sender: &Sender<(u64, Result<Vec<String>, SweepError>)>,
+        sender: &Sender<(u64, Result<Row, SweepError>)>,
     ) {
         while let Some(row) = take() {
             if sender.send((row, self.cell(index(row)))).is_err() {
@@ -110,7 +144,7 @@ impl Sweep<'_> {
     }
 
     /// The row of cell `index`.
-    fn cell(&self, index: u64) -> Result<Vec<String>, SweepError> {
+    fn cell(&self, index: u64) -> Result<Row, SweepError> {
         let (settings, seed) = self.grid.cell(index);
         let plan = (self.plan)(&settings).map_err(|error| {
             let cell =
@@ -118,23 +152,22 @@ impl Sweep<'_> {
             SweepError::Scenario { cell, error }
         })?;
         let (run, digest) = (self.simulate)(&plan, seed);
-        let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
-        let measured = self.measures.iter().map(|measure| number(measure.of(&run)));
-        Ok(self.grid.key(index).into_iter().chain(measured).chain([format!("{digest:016x}")]).collect())
+        let measured = self.measures.iter().map(|measure| measure.of(&run)).collect();
+        Ok(Row { key: self.grid.key(index), measured, digest: format!("{digest:016x}") })
     }
 }
 
 /// Writes rows in the order of their numbers. They arrive in any order.
 fn write_in_order(
     table: &mut Table,
-    rows: &Receiver<(u64, Result<Vec<String>, SweepError>)>,
+    rows: &Receiver<(u64, Result<Row, SweepError>)>,
     mut written: impl FnMut(u64),
 ) -> Result<(), SweepError> {
     let mut early = BTreeMap::new();
     for (number, row) in rows {
         early.insert(number, row);
         while let Some(next) = early.remove(&table.rows()) {
-            table.push(&next?).map_err(SweepError::Table)?;
+            table.push(&next?.texts()).map_err(SweepError::Table)?;
             written(table.rows());
         }
     }

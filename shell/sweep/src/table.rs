@@ -28,6 +28,13 @@ pub enum TableError {
         /// The expected text.
         expected: String,
     },
+    /// The folder has the files of another sweep.
+    OtherSweep {
+        /// The folder.
+        path: PathBuf,
+        /// The members of the description that differ.
+        differences: Vec<String>,
+    },
 }
 
 impl std::fmt::Display for TableError {
@@ -36,9 +43,17 @@ impl std::fmt::Display for TableError {
             TableError::Io(path, error) => write!(f, "cannot use the table {}: {error}", path.display()),
             TableError::Other { path, line, expected } => write!(
                 f,
-                "{}:{line}: not the table of this sweep (expected \"{expected}\")\n  try: another file, or --restart to start over",
+                "{}:{line}: not the table of this sweep (expected \"{expected}\")\n  try: another file, or --restart",
                 path.display()
             ),
+            TableError::OtherSweep { path, differences } => {
+                let differences = differences.join(", ");
+                write!(
+                    f,
+                    "{}: the folder of another sweep (different: {differences})\n  try: another folder",
+                    path.display()
+                )
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Writes the finished table as Parquet, for notebooks: settings as text, results as numbers.
-use super::table::read_rows;
+//! Writes rows as Parquet, for notebooks: settings as text, results as numbers.
+use crate::run::Row;
+use crate::table::read_rows;
 use fathom_store::table::{Cell, Field, Kind, Parquet, Table};
 use std::fs::File;
 use std::io::{self, Error, ErrorKind};
@@ -15,9 +16,7 @@ pub fn write_parquet(csv: &Path, to: &Path, texts: usize) -> io::Result<()> {
     let table = read_rows(csv)?;
     let (names, rows) = table.split_first().ok_or_else(|| invalid("an empty table"))?;
     let is_text = |column: usize| column < texts || column + 1 == names.len();
-    let kind = |column| if is_text(column) { Kind::Text } else { Kind::Number };
-    let fields = names.iter().enumerate().map(|(column, name)| Field { name, kind: kind(column) });
-    let fields: Vec<Field<'_>> = fields.collect();
+    let fields = fields(names, texts);
     let mut writer = Parquet::new(File::create(to)?, &fields)?;
     for row in rows {
         let value = |column: usize| row.get(column).map_or("", String::as_str);
@@ -26,6 +25,27 @@ pub fn write_parquet(csv: &Path, to: &Path, texts: usize) -> io::Result<()> {
         writer.row(&(0..names.len()).map(cell).collect::<io::Result<Vec<_>>>()?)?;
     }
     Box::new(writer).finish()
+}
+
+/// The fields of a table with these columns.
+fn fields(names: &[String], texts: usize) -> Vec<Field<'_>> {
+    let is_text = |column: usize| column < texts || column + 1 == names.len();
+    let kind = |column| if is_text(column) { Kind::Text } else { Kind::Number };
+    names.iter().enumerate().map(|(column, name)| Field { name, kind: kind(column) }).collect()
+}
+
+/// A Parquet file with these rows, as [`write_parquet`] writes them.
+pub(crate) fn parquet_of(names: &[String], rows: &[Row]) -> io::Result<Vec<u8>> {
+    let texts = rows.first().map_or(0, |row| row.key.len());
+    let mut bytes = Vec::new();
+    let mut writer = Parquet::new(&mut bytes, &fields(names, texts))?;
+    for row in rows {
+        let key = row.key.iter().map(|text| Cell::Text(text));
+        let measured = row.measured.iter().map(|number| Cell::Number(*number));
+        writer.row(&key.chain(measured).chain([Cell::Text(&row.digest)]).collect::<Vec<_>>())?;
+    }
+    Box::new(writer).finish()?;
+    Ok(bytes)
 }
 
 fn number(value: &str) -> io::Result<Cell<'_>> {

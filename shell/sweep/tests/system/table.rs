@@ -1,17 +1,17 @@
-//! Tests of sweeps: the order of rows, and resuming an interrupted table.
-use fathom_app::CancelToken;
-use fathom_app::sweep::{Progress, Shard, Sweep, SweepError, TableError, write_parquet};
+//! Tests of tables: the order of rows, and resuming an interrupted table.
 use fathom_run::{Measure, Metric, Observation, Run, Series, SeriesKey, Value};
 use fathom_scenario::{Grid, Plan, ScenarioError, Setting, builtin, parse, with_settings};
+use fathom_sweep::{Progress, Shard, Sweep, SweepError, TableError, write_parquet};
 use fathom_units::Time;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-fn plan(settings: &[Setting]) -> Result<Plan, ScenarioError> {
+pub(crate) fn plan(settings: &[Setting]) -> Result<Plan, ScenarioError> {
     parse(&with_settings(builtin("dsl").unwrap(), "dsl", settings)?, "dsl")
 }
 
 /// A run with one observation: the rate in Mbit/s plus the seed.
-fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
+pub(crate) fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
     let mut run = Run {
         schema_version: fathom_run::SCHEMA_VERSION,
         tool_version: String::new(),
@@ -43,7 +43,7 @@ fn grid(axis: &str) -> Grid {
     Grid { axes: vec![axis.parse().unwrap()], seeds: vec![1, 2] }
 }
 
-fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sweep-{}-{name}", std::process::id()));
     let _ = std::fs::remove_file(&path);
     path
@@ -53,10 +53,10 @@ fn run(grid: &Grid, path: &Path, threads: usize, stop_after: Option<u64>) -> Res
     let measures: Vec<Measure> =
         ["udp_rtt_s max", "udp_rtt_s max while up"].map(|m| m.parse().unwrap()).into();
     let sweep = Sweep { grid, measures: &measures, plan: &plan, simulate: &simulate };
-    let cancel = CancelToken::new();
+    let cancel = AtomicBool::new(false);
     sweep.run(path, Shard::WHOLE, threads, &cancel, &mut |progress: Progress| {
         if stop_after.is_some_and(|rows| progress.done >= rows) {
-            cancel.cancel();
+            cancel.store(true, Ordering::Relaxed);
         }
     })
 }
@@ -116,7 +116,7 @@ fn shards_hold_every_row_once() {
     for shard in 0..3_u64 {
         let part = path(&format!("shard{shard}.csv"));
         let sweep = Sweep { grid: &grid, measures: &[], plan: &plan, simulate: &simulate };
-        sweep.run(&part, Shard { index: shard, count: 3 }, 2, &CancelToken::new(), &mut |_| {}).unwrap();
+        sweep.run(&part, Shard { index: shard, count: 3 }, 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
         rows.extend(std::fs::read_to_string(&part).unwrap().lines().skip(1).map(str::to_owned));
     }
     rows.sort();
