@@ -191,9 +191,10 @@ def dask(workers):
 
 @contextmanager
 def ray(workers):
+    os.environ["RAY_AUTH_MODE"] = "disabled"
     import ray as module
 
-    module.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+    module.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     yield module
     module.shutdown()
 
