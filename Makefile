@@ -4,6 +4,9 @@
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
+# Flags with which warnings are errors.
+DENY = $$(packaging/warnings)
+
 # Programs with fewer commands: see the features of shell/cli.
 SET = -p fathom-cli --bin fathom --no-default-features --features
 DEMO = -p fathom-cli --no-default-features --features demo --bin fathom-demo
@@ -16,7 +19,7 @@ demo:
 # cargo: no root, no service, no network. The integration tests of shell/ are called `system`.
 check:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --locked -- $(DENY)
 	RUST_BACKTRACE=0 cargo test --locked --workspace --exclude fathom-bench-autorate --lib --bins --test it
 
 # Everything, as root. Without backtraces, so that the message of a failed test is near the end of
@@ -27,7 +30,7 @@ test: setup lint docs engine windows python plugin
 # The program for Windows, as `make test` runs it with wine.
 WINDOWS = x86_64-pc-windows-gnu
 windows:
-	cargo clippy $(SET) desktop --locked --target $(WINDOWS) -- -D warnings
+	cargo clippy $(SET) desktop --locked --target $(WINDOWS) -- $(DENY)
 	cargo build $(SET) desktop --locked --target $(WINDOWS) --profile demo
 	x86_64-w64-mingw32-gcc -O -shared -o target/$(WINDOWS)/demo/bcryptprimitives.dll \
 		packaging/wine/bcryptprimitives.c -ladvapi32
@@ -35,7 +38,7 @@ windows:
 # The program for macOS, which is linked with the optimization of development. Nothing here runs it.
 macos:
 	for triple in x86_64-apple-darwin aarch64-apple-darwin; do ( . packaging/tools; . packaging/macos/tools; \
-		cargo clippy $(SET) desktop --locked --target $$triple -- -D warnings && \
+		cargo clippy $(SET) desktop --locked --target $$triple -- $(DENY) && \
 		cargo build $(SET) desktop --locked --target $$triple --profile demo ) || exit; done
 
 # The Python package, in a virtual environment with what its tests need: target/python/venv.
@@ -45,7 +48,7 @@ python:
 # The example of a queue and a congestion control outside of the workspace.
 PLUGIN = --locked --manifest-path examples/plugin/Cargo.toml --target-dir target/plugin
 plugin:
-	cargo clippy $(PLUGIN) --all-targets -- -D warnings
+	cargo clippy $(PLUGIN) --all-targets -- $(DENY)
 	cargo test --quiet $(PLUGIN)
 
 # `fathom trace` and `fathom sim` for browsers, which the page of `fathom serve` has inside.
@@ -60,15 +63,15 @@ site:
 
 lint:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy $(DEMO) --locked -- -D warnings
-	cargo clippy $(SET) client --locked -- -D warnings
-	cargo clippy $(SET) desktop --locked -- -D warnings
-	cargo clippy $(SET) router --locked -- -D warnings
+	cargo clippy --workspace --all-targets --locked -- $(DENY)
+	cargo clippy $(DEMO) --locked -- $(DENY)
+	cargo clippy $(SET) client --locked -- $(DENY)
+	cargo clippy $(SET) desktop --locked -- $(DENY)
+	cargo clippy $(SET) router --locked -- $(DENY)
 	ui/verify
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="$(DENY)" cargo doc --workspace --no-deps --locked
 
 # Rewrites the expected results in golden/ and docs/metrics.md. Read the diff before you commit it.
 golden: engine
