@@ -1,9 +1,10 @@
-//! Grafana dashboards: each query of each panel returns data from a real Prometheus.
+//! Grafana dashboards and rules of Prometheus: each query returns data from a real Prometheus.
 use crate::past::{Past, plan, push, until};
 use crate::receiver::{Kind, Receiver};
 use fathom_test_support::unused_port;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The first schema version that supports all panel types used (Grafana 10).
 const SCHEMA: u64 = 38;
@@ -75,5 +76,31 @@ fn each_query_of_each_panel_brings_data() {
             assert!(found.iter().any(|(labels, _)| labels[label.trim()].is_string()), "{name}: {query}");
         }
     }
+    for query in recorded() {
+        assert!(!receiver.query(&query, past.last_ms()).is_empty(), "{query} brings nothing");
+    }
     pusher.stop();
+}
+
+fn rules() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../packaging/prometheus")
+}
+
+/// The queries of the recording rules that do not refer to other rules.
+fn recorded() -> Vec<String> {
+    let text = std::fs::read_to_string(rules().join("fathom.rules.yml")).unwrap();
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let pairs = lines.windows(2).filter(|pair| pair[0].starts_with("- record: "));
+    let queries = pairs.map(|pair| pair[1].strip_prefix("expr: ").expect("an expression in one line"));
+    let own: Vec<String> = queries.filter(|query| !query.contains(":fathom_")).map(str::to_owned).collect();
+    assert_eq!(own.len(), 3);
+    own
+}
+
+#[test]
+fn rules_pass_the_tests_of_promtool() {
+    let ran =
+        Command::new("promtool").args(["test", "rules", "fathom.test.yml"]).current_dir(rules()).output();
+    let ran = ran.expect("promtool, of the package prometheus");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
 }
