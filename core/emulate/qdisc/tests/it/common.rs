@@ -1,6 +1,7 @@
 //! A packet and a sink for tests.
 use fathom_qdisc::{AnyQdisc, DropReason, Ecn, End, MarkReason, Packet, PureAck, Qdisc, Sink, Spec};
-use fathom_units::{Bytes, Duration, Rng, Time};
+use fathom_queue::conformance::{Call, calls};
+use fathom_units::{Bytes, Duration, Time};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TestPacket {
@@ -115,30 +116,16 @@ pub(crate) enum Action {
     Dequeue,
 }
 
-/// Random arrivals and dequeues in order of time: phases of overload and of idleness, several
-/// flows, sizes from an ACK to a full packet, some ECN-capable.
+/// The calls of the conformance check.
 pub(crate) fn random_actions(seed: u64, count: usize) -> Vec<(Time, Action)> {
-    let mut rng = Rng::new(seed);
-    let flows = 1 + rng.below(6);
-    let (mut now, mut arrivals) = (Time::ZERO, 0.5);
-    let mut actions = Vec::with_capacity(count);
-    for number in 0..count {
-        if number % 200 == 0 {
-            arrivals = [0.3, 0.5, 0.55, 0.7, 0.95][rng.below(5) as usize];
+    let action = |call| match call {
+        Call::Enqueue(sent) => {
+            let named = packet(sent.number, sent.flow, sent.len.get());
+            Action::Enqueue(TestPacket { ecn: sent.ecn, ..named })
         }
-        // Some at the same time, some after a long pause.
-        let pause = [0, 100_000, 1_000_000, 4_000_000, 30_000_000][rng.below(5) as usize];
-        now += Duration::from_nanos(rng.below(pause + 1));
-        let action = if rng.chance(arrivals) {
-            let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(4) as usize];
-            let len = [60, 300, 1000, 1514][rng.below(4) as usize];
-            Action::Enqueue(TestPacket { ecn, ..packet(number, rng.below(flows), len) })
-        } else {
-            Action::Dequeue
-        };
-        actions.push((now, action));
-    }
-    actions
+        Call::Dequeue => Action::Dequeue,
+    };
+    calls(seed, count as u64).into_iter().map(|(now, call)| (now, action(call))).collect()
 }
 
 /// The disciplines that the property tests cover, with limits small enough to be reached.
