@@ -1,6 +1,6 @@
 //! Simulates every scenario with claims (published numbers), and checks them.
 use crate::output::make_directory;
-use crate::results::{DiagnosedRun, diagnosed};
+use crate::results::diagnosed;
 use crate::sim::simulate;
 use crate::{AppError, CancelToken};
 use fathom_diagnose::Diagnosis;
@@ -17,8 +17,8 @@ use std::sync::{Mutex, PoisonError};
 pub struct Exhibit {
     /// The scenario.
     pub plan: Plan,
-    /// Its diagnosed run, if the scenario has a line.
-    pub result: Option<DiagnosedRun>,
+    /// Charts of its run, if the scenario has a line. All runs together take 200 MB more.
+    charts: String,
     /// Its claims, each with the simulated result.
     pub claims: Vec<ClaimRow>,
 }
@@ -29,7 +29,7 @@ impl Exhibit {
             name: &self.plan.name,
             about: self.plan.about.trim(),
             source: self.plan.source.trim(),
-            run: self.result.as_ref().map(|(run, diagnosis)| (run, diagnosis)),
+            charts: &self.charts,
             claims: &self.claims,
         }
     }
@@ -131,8 +131,13 @@ fn run_all(plans: &[Plan], cancel: &CancelToken) -> Vec<Exhibit> {
 fn exhibit(plan: &Plan, cancel: &CancelToken) -> Exhibit {
     let run = simulate(plan, 1, cancel).run;
     let claims = rows(plan, &run);
-    let is_run = !plan.line.hops.is_empty();
-    Exhibit { plan: plan.clone(), result: is_run.then(|| diagnosed(run)), claims }
+    let charts = if plan.line.hops.is_empty() {
+        String::new()
+    } else {
+        let (run, diagnosis) = diagnosed(run);
+        fathom_report::exhibit_charts(&run, &diagnosis)
+    };
+    Exhibit { plan: plan.clone(), charts, claims }
 }
 
 /// The claims of `plan`, each with the result in `run`.

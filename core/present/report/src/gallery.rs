@@ -59,8 +59,8 @@ pub struct Exhibit<'a> {
     pub about: &'a str,
     /// Where its numbers come from.
     pub source: &'a str,
-    /// Its run, unless it is arithmetic alone.
-    pub run: Option<(&'a Run, &'a Diagnosis)>,
+    /// What [`exhibit_charts`] makes of its run; nothing for one of arithmetic alone.
+    pub charts: &'a str,
     /// Its claims.
     pub claims: &'a [ClaimRow],
 }
@@ -141,13 +141,16 @@ fn contents_line(exhibit: &Exhibit<'_>) -> String {
     format!("<a class=\"chip {class}\" href=\"#{name}\">{name}</a> ")
 }
 
+/// The charts of an exhibit, so that its run need not be kept.
+pub fn exhibit_charts(run: &Run, diagnosis: &Diagnosis) -> String {
+    let extent = Extent::of(run, diagnosis);
+    let drawn = [latency_chart(run, diagnosis, &extent), goodput_chart(run, &extent)];
+    drawn.into_iter().flatten().collect()
+}
+
 fn exhibit_card(exhibit: &Exhibit<'_>) -> String {
     let (name, about, source) = (escape(exhibit.name), escape(exhibit.about), escape(exhibit.source));
-    let pictures = exhibit.run.map_or_else(String::new, |(run, diagnosis)| {
-        let extent = Extent::of(run, diagnosis);
-        let drawn = [latency_chart(run, diagnosis, &extent), goodput_chart(run, &extent)];
-        drawn.into_iter().flatten().collect()
-    });
+    let pictures = exhibit.charts;
     let rows: String = exhibit.claims.iter().map(claim_row).collect();
     let table = format!(
         "<div class=\"scroll\"><table><tr><th class=\"words\">claim</th><th class=\"words\">published</th><th>expected here</th><th>got</th></tr>{rows}</table></div>"

@@ -51,7 +51,7 @@ pub use document::{Brief, CommandDocument, Document, brief, command_document, do
 pub use fathom_prose::Origin;
 pub use fix::{FixData, FixOutcome, fix_baseline, fix_screen, phases, searches};
 pub use flent::flent;
-pub use gallery::{ClaimRow, Exhibit, claims, claims_in_short, gallery};
+pub use gallery::{ClaimRow, Exhibit, claims, claims_in_short, exhibit_charts, gallery};
 pub use html::html;
 pub use live::LiveView;
 pub use path_live::{PathHop, PathView};

@@ -27,7 +27,7 @@ fn an_interval_has_one_unit_where_it_can() {
 #[test]
 fn a_note_has_the_width_of_the_table() {
     let claims = [row([0.1, 0.2], 0.15, "s"), ClaimRow { note: None, ..row([0.1, 0.2], 0.3, "s") }];
-    let page = gallery(&[Exhibit { name: "x", about: "y", source: "z", run: None, claims: &claims }]);
+    let page = gallery(&[Exhibit { name: "x", about: "y", source: "z", charts: "", claims: &claims }]);
     assert_eq!(page.matches("<tr class=\"note\"><td colspan=\"4\">Why &lt; that.</td></tr>").count(), 1);
     assert!(
         page.contains("<td class=\"good\">150 ms</td>") && page.contains("<td class=\"bad\">300 ms</td>")
