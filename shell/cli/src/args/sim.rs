@@ -116,7 +116,9 @@ pub(crate) struct SweepArgs {
     /// an interrupted one is resumed where files are missing.
     #[arg(short, long, default_value = "sweep.csv", value_name = "FILE|FOLDER/")]
     pub(crate) output: Vec<PathBuf>,
-    /// Rows of each file of a folder [default: what takes 2 s, at most 1000]
+    /// Rows of each file of a folder
+    ///
+    /// By default what one thread simulates in 2 s, at most 1000.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
     pub(crate) rows_per_file: Option<u64>,
     /// Start over, overwriting the existing table
