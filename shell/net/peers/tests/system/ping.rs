@@ -1,7 +1,7 @@
 //! Pings of web servers: handshakes, and requests on one connection.
 use crate::http3::{NOT_FOUND, OK, Quic};
 use crate::own_server::serve;
-use fathom_client::{PingConfig, PingEvent, ping};
+use fathom_client::{Family, PingConfig, PingEvent, ping};
 use fathom_os::clock::Clock;
 use fathom_peers::{PingRequest, Trust, ping_target};
 use fathom_run::{Metric, NotSent, Note, Run, Series, SeriesKey};
@@ -21,7 +21,8 @@ fn pinged(url: &str, trust: &Trust) -> (Run, Vec<Note>) {
         dscp: 0,
     };
     let stop = AtomicBool::new(false);
-    let request = PingRequest { target: url.to_owned(), family: None, token: None };
+    // The servers have an address of IPv4 only, and `localhost` often one of IPv6 before it.
+    let request = PingRequest { target: url.to_owned(), family: Some(Family::V4), token: None };
     let target = ping_target(&request, &config, trust, &stop).unwrap();
     let mut notes = Vec::new();
     let mut keep = |event| {
