@@ -216,5 +216,7 @@ if __name__ == "__main__":
         subprocess.run(build, cwd=TOP, check=True)
         install = [ENVIRONMENT / "bin/pip", "install", "--quiet", "--no-deps", "--force-reinstall"]
         subprocess.run([*install, *wheels.glob("fathom-*.whl")], check=True)
-        os.execv(ENVIRONMENT / "bin/python", ["python", *sys.argv])
+        # By its path: the first word decides which environment it is in.
+        python = str(ENVIRONMENT / "bin/python")
+        os.execv(python, [python, *sys.argv])
     main()

@@ -183,8 +183,8 @@ pub(crate) fn ended(child: Child, patience: Duration) -> Ran {
 
 pub(crate) fn fathom(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
-    // The charts of the files in `golden/` are those of this character set.
-    command.env("LC_ALL", "C.UTF-8");
+    // The characters of the files in `golden/` are those of such a terminal.
+    command.env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
     command.args(args).stdin(Stdio::null()).env_remove("FATHOM_TOKEN").current_dir(scratch());
     command
 }
