@@ -29,7 +29,7 @@ except ImportError:
     ENVIRONMENT = os.path.join(TOP, "target/bench-python")
     subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
     subprocess.run([f"{ENVIRONMENT}/bin/pip", "install", "--quiet", TOP], check=True)
-    # By its path: the first word decides which environment it is in.
+    # With its path: Python finds its environment by the first argument.
     os.execv(f"{ENVIRONMENT}/bin/python", [f"{ENVIRONMENT}/bin/python", *sys.argv])
 
 ROUNDS, SECONDS = 9, 300

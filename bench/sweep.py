@@ -216,7 +216,7 @@ if __name__ == "__main__":
         subprocess.run(build, cwd=TOP, check=True)
         install = [ENVIRONMENT / "bin/pip", "install", "--quiet", "--no-deps", "--force-reinstall"]
         subprocess.run([*install, *wheels.glob("fathom-*.whl")], check=True)
-        # By its path: the first word decides which environment it is in.
+        # With its path: Python finds its environment by the first argument.
         python = str(ENVIRONMENT / "bin/python")
         os.execv(python, [python, *sys.argv])
     main()

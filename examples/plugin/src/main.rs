@@ -2,7 +2,7 @@
 //! the uplink, and with CHOKe and AIMD. Usage: fathom-plugin-example [LINE | FILE]
 use fathom_plugin_example::{control, queue};
 use fathom_run::Measure;
-use fathom_scenario::{CodeValue, Plan, builtin, parse};
+use fathom_scenario::{PluginValue, Plan, builtin, parse};
 use fathom_sim::{Options, simulate};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,10 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let slowest = rates.enumerate().filter_map(|(at, rate)| Some((rate?, at))).min();
     let (_, slowest) = slowest.ok_or("no hop has a rate")?;
     let mut choked = plan.clone();
-    choked.set_code(&format!("hop.{slowest}.up.queue"), CodeValue::Queue(queue()))?;
+    choked.set_plugin(&format!("hop.{slowest}.up.queue"), PluginValue::Queue(queue()))?;
     let mut gentle = choked.clone();
-    gentle.set_code("congestion_control", CodeValue::Control(control()))?;
-    for (label, plan) in [("as it is", &plan), ("CHOKe", &choked), ("CHOKe and AIMD", &gentle)] {
+    gentle.set_plugin("congestion_control", PluginValue::Control(control()))?;
+    for (label, plan) in [("its own queue", &plan), ("CHOKe", &choked), ("CHOKe and AIMD", &gentle)] {
         println!("{label:16}{}", figures(plan)?);
     }
     Ok(())

@@ -3,7 +3,7 @@ use crate::AppError;
 use fathom_os::files::read_text_at_most;
 use fathom_qdisc::Spec;
 use fathom_scenario::{
-    BUILTIN_NAMES, CodeValue, LinePlan, Plan, ScenarioError, Setting, builtin, parse_with_files,
+    BUILTIN_NAMES, LinePlan, Plan, PluginValue, ScenarioError, Setting, builtin, parse_with_files,
     with_settings,
 };
 use fathom_text::nearest;
@@ -25,7 +25,7 @@ pub struct Changes {
     /// Queue of the slowest hop in each direction.
     pub queue: Option<Spec>,
     /// Queues and congestion controls of users, by the path of their key.
-    pub code: Vec<(String, CodeValue)>,
+    pub plugins: Vec<(String, PluginValue)>,
 }
 
 /// The text of a scenario.
@@ -86,8 +86,8 @@ impl ScenarioText {
         if let Some(queue) = &changes.queue {
             plan.line = with_queue(&plan.line, queue);
         }
-        for (path, value) in &changes.code {
-            plan.set_code(path, value.clone()).map_err(|what| self.error(&what))?;
+        for (path, value) in &changes.plugins {
+            plan.set_plugin(path, value.clone()).map_err(|what| self.error(&what))?;
         }
         Ok(plan)
     }

@@ -3,13 +3,13 @@ use crate::error::wrong;
 use crate::plugin::{self, Fault};
 use fathom_app::scenario::Changes;
 use fathom_qdisc::Spec;
-use fathom_scenario::{Axis, CodeValue, Setting};
+use fathom_scenario::{Axis, PluginValue, Setting};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
-/// The changes: those of `--set`, from a dict whose values are dicts, single values or code, and
-/// the queue of `--queue`. `fault` gets the exceptions of the code.
+/// The changes: those of `--set`, from a dict whose values are dicts, single values or classes,
+/// and the queue of `--queue`. `fault` gets the exceptions of the classes.
 pub(crate) fn changes(
     queue: Option<&Bound<'_, PyAny>>,
     values: Option<&Bound<'_, PyDict>>,
@@ -20,12 +20,12 @@ pub(crate) fn changes(
     if let Some(values) = values {
         each(values, "", &mut |key, value| {
             if value.is_callable() {
-                let code = if key.ends_with("queue") {
-                    CodeValue::Queue(plugin::queue(value, fault)?)
+                let plugin = if key.ends_with("queue") {
+                    PluginValue::Queue(plugin::queue(value, fault)?)
                 } else {
-                    CodeValue::Control(plugin::control(value, fault)?)
+                    PluginValue::Control(plugin::control(value, fault)?)
                 };
-                changes.code.push((key.to_owned(), code));
+                changes.plugins.push((key.to_owned(), plugin));
             } else {
                 let setting = format!("{key}={}", text(key, value)?).parse::<Setting>();
                 changes.settings.push(setting.map_err(|error| wrong(value.py(), error))?);
@@ -36,19 +36,19 @@ pub(crate) fn changes(
     Ok(changes)
 }
 
-/// The changes of a sweep, whose cells other processes simulate: they have no code.
-pub(crate) fn changes_without_code(
+/// The changes of a sweep. Other processes simulate its cells, so it has no plug-ins.
+pub(crate) fn changes_without_plugins(
     queue: Option<&Bound<'_, PyAny>>,
     values: &Bound<'_, PyDict>,
 ) -> PyResult<Changes> {
     let changes = changes(queue, Some(values), &Fault::default())?;
-    if !changes.code.is_empty() || matches!(changes.queue, Some(Spec::Plugin(_))) {
+    if !changes.plugins.is_empty() || matches!(changes.queue, Some(Spec::Plugin(_))) {
         return Err(PyTypeError::new_err("a sweep takes no classes"));
     }
     Ok(changes)
 }
 
-/// A queue as a text or as code.
+/// A queue as a text or as a class.
 fn spec(queue: &Bound<'_, PyAny>, fault: &Fault) -> PyResult<Spec> {
     if queue.is_callable() {
         return plugin::queue(queue, fault);

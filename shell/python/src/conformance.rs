@@ -31,9 +31,9 @@ pub(crate) fn check_queue(py: Python<'_>, code: &Bound<'_, PyAny>, seeds: i128) 
 pub(crate) fn check_congestion_control(py: Python<'_>, code: &Bound<'_, PyAny>) -> PyResult<()> {
     let fault = Fault::default();
     let control = plugin::control(code, &fault)?;
-    let of_code = fault.clone();
+    let of_plugin = fault.clone();
     let checked = interruptible(py, move |cancel| {
-        of_code.cancels(cancel);
+        of_plugin.cancels(cancel);
         plugin::in_python(|| fathom_sim::check_control(&control, &mut || cancel.is_cancelled()))
     })?;
     fault.take().map_or_else(|| checked.map_err(|broken| wrong(py, broken)), Err)

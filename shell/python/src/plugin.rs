@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Runs what calls Python often, in a thread of Rust. Python keeps its record of this thread
-/// meanwhile: to create and remove it for each call takes longer than most calls.
+/// Runs work that often calls Python, in a thread of Rust. The thread state of Python exists until
+/// the end of the work: creating one for each call takes longer than most calls.
 pub(crate) fn in_python<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     Python::attach(|py| py.detach(work))
 }

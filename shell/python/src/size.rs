@@ -39,7 +39,7 @@ pub(crate) fn size<'py>(
     }
     let overload = overload.map(|share| ratio(&share)).transpose()?;
     if overload.is_some() && arriving.is_some() {
-        return Err(wrong(py, "arriving excludes overload"));
+        return Err(wrong(py, "arriving conflicts with overload"));
     }
     let framing =
         Framing { packet: parsed(py, "packet", packet)?, overhead: parsed(py, "overhead", overhead)?, atm };

@@ -1,5 +1,5 @@
 //! The parts of a sweep: `python/fathom/_sweep.py` has the loop that runs them on an executor.
-use crate::changes::{axes, changes_without_code};
+use crate::changes::{axes, changes_without_plugins};
 use crate::error::{of_use_case, wrong};
 use crate::interrupt::interruptible;
 use crate::number::within;
@@ -42,7 +42,7 @@ impl SweepFolder {
         let measures = measures.unwrap_or_else(|| USUAL_MEASURES.map(str::to_owned).into());
         let measures = measures.iter().map(|text| text.parse()).collect::<Result<_, _>>();
         let measures = measures.map_err(|error| wrong(py, error))?;
-        let (axes, changes) = (axes(py, vary)?, changes_without_code(queue, values)?);
+        let (axes, changes) = (axes(py, vary)?, changes_without_plugins(queue, values)?);
         let opened = interruptible(py, move |_| {
             let request = SweepRequest {
                 scenario: ScenarioText::load(&scenario.to_string_lossy())?,
@@ -82,12 +82,12 @@ impl SweepFolder {
     fn next_missing(&self, first: u64) -> Option<u64> {
         self.folder.next_missing(first)
     }
-    /// Where it is.
+    /// Path of the folder.
     #[getter]
     fn path(&self) -> &Path {
         self.folder.path()
     }
-    /// Numbers of files and of rows that are there.
+    /// Number of finished files, and of their rows.
     fn present(&self) -> (u64, u64) {
         let there = (0..self.files()).filter(|file| self.folder.has(*file));
         there.fold((0, 0), |(files, rows), file| (files + 1, rows + self.rows_of(file)))

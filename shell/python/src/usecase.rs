@@ -37,9 +37,9 @@ pub(crate) fn simulate(
     let seed = within(py, "seed", seed, [0, u64::MAX])?;
     let fault = Fault::default();
     let changes = self::changes(queue, changes, &fault)?;
-    let of_code = fault.clone();
+    let of_plugins = fault.clone();
     let simulated = interruptible(py, move |cancel| {
-        of_code.cancels(cancel);
+        of_plugins.cancels(cancel);
         let plan = scenario::load(&scenario.to_string_lossy(), &changes)?;
         let simulated = plugin::in_python(|| sim::simulate(&plan, seed, cancel));
         // Published numbers hold only for the unchanged scenario.

@@ -108,7 +108,7 @@ def test_an_unwritable_file(tmp_path, monkeypatch):
         (lambda _: fathom.trace("one.pcap.gz", threads=0), "threads: 0 is out of range (expected 1 to 255)"),
         (lambda _: fathom.size("256p", flows=-1), "flows: -1 is out of range"),
         (lambda _: fathom.size("256p", packet="big"), "packet: "),
-        (lambda _: fathom.size("256p", overload="1%", arriving="2mbit"), "arriving excludes overload"),
+        (lambda _: fathom.size("256p", overload="1%", arriving="2mbit"), "arriving conflicts with overload"),
         (lambda _: fathom.score(0), "paths: 0 is out of range (expected 1 to 1000000)"),
         (lambda _: fathom.score(scenario="absent.toml"), "cannot read absent.toml"),
     ],

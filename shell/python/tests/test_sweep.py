@@ -1,4 +1,4 @@
-"""Sweeps: the same bytes from every executor, whatever is killed when."""
+"""Sweeps write the same bytes on every executor, also after a kill and a resume."""
 
 import json
 import os

@@ -15,14 +15,15 @@ use std::path::Path;
 pub fn write_parquet(csv: &Path, to: &Path, texts: usize) -> io::Result<()> {
     let table = read_rows(csv)?;
     let (names, rows) = table.split_first().ok_or_else(|| invalid("an empty table"))?;
-    let is_text = |column: usize| column < texts || column + 1 == names.len();
     let fields = fields(names, texts);
     let mut writer = Parquet::new(File::create(to)?, &fields)?;
     for row in rows {
         let value = |column: usize| row.get(column).map_or("", String::as_str);
-        let cell =
-            |column| if is_text(column) { Ok(Cell::Text(value(column))) } else { number(value(column)) };
-        writer.row(&(0..names.len()).map(cell).collect::<io::Result<Vec<_>>>()?)?;
+        let cell = |(column, field): (usize, &Field<'_>)| match field.kind {
+            Kind::Text => Ok(Cell::Text(value(column))),
+            _ => number(value(column)),
+        };
+        writer.row(&fields.iter().enumerate().map(cell).collect::<io::Result<Vec<_>>>()?)?;
     }
     Box::new(writer).finish()
 }

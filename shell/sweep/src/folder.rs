@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Name of the file that says of which sweep the others are. Libraries that read a folder as one
+/// Name of the file that describes the sweep. Libraries that read a folder as one
 /// table ignore names that begin with `_` or `.`.
 const DESCRIPTION: &str = "_sweep.json";
 /// Maximum size of that file, in bytes. Its largest parts are files that a scenario names.
@@ -32,7 +32,7 @@ impl Folder {
         let file = path.join(DESCRIPTION);
         let differences = match read(&file).map_err(failed)? {
             Some(other) => description.differences(&other),
-            // Without it, nobody knows of which sweep the files are.
+            // Without a description, the files may be of any sweep.
             None if !parts(path).map_err(failed)?.is_empty() => vec![DESCRIPTION.to_owned()],
             None => {
                 let text = serde_json::to_string_pretty(&description)
@@ -69,7 +69,7 @@ impl Folder {
     fn path_of(&self, file: u64) -> PathBuf {
         self.path.join(format!("part-{:09}.parquet", self.description.cells_of(file).start))
     }
-    /// Whether a file is there.
+    /// Whether a file exists.
     pub fn has(&self, file: u64) -> bool {
         self.path_of(file).exists()
     }
@@ -87,7 +87,7 @@ impl Folder {
     }
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 fn gone(file: &Path) -> io::Result<()> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 pub type Part<'p> = dyn Fn(Range<u64>, &dyn Fn() -> bool) -> Result<Option<Vec<u8>>, SweepError> + Sync + 'p;
 
 /// Runs the files of `shard` that the folder lacks, until done or cancelled. Returns the
-/// number of rows of the shard that are there.
+/// number of finished rows of the shard.
 ///
 /// # Errors
 /// The first error. Files that were already written are kept.

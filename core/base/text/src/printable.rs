@@ -1,4 +1,4 @@
-//! Texts that others have a part in, such as the name of a file in an error.
+//! Text from outside of the program, such as a file name in an error.
 use alloc::borrow::Cow;
 use alloc::borrow::ToOwned as _;
 use alloc::format;

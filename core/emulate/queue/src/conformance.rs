@@ -44,7 +44,7 @@ impl Packet for TestPacket {
 pub enum Call {
     /// A packet arrives.
     Enqueue(TestPacket),
-    /// The link is free.
+    /// The link can send.
     Dequeue,
 }
 
@@ -96,8 +96,8 @@ impl Sink<TestPacket> for Left {
 ///
 /// - Each packet leaves once, sent or dropped, with the time that it waited.
 /// - Only a packet that can carry CE is marked.
-/// - The backlog is what has arrived and not left.
-/// - A queue with packets gives one, or says when to ask again, which is later.
+/// - The backlog is that of the packets that have not left.
+/// - While packets wait, `dequeue` returns one, or `next_ready` is later.
 /// - Packets of a flow with the same ECN bits leave in the order of their arrival.
 /// - The same calls have the same effect.
 ///

@@ -42,7 +42,7 @@ pub trait QueuePlugin: Send {
         let _ = now;
         None
     }
-    /// The discipline broke the rules above; `what` says how. The call has no effect.
+    /// The discipline broke the rules above; `what` says how. The decision has no effect.
     ///
     /// # Panics
     /// Unless it is overridden: the results would be wrong.
@@ -171,7 +171,7 @@ impl<P: Packet> Plugin<P> {
                 },
             }
         }
-        // Its memory is used again.
+        // Reuses the memory of the list.
         self.actions.0 = actions;
     }
     fn absent(&self, verb: &str, number: u64) {
@@ -211,8 +211,7 @@ impl<P: Packet> Qdisc<P> for Plugin<P> {
         if next < now || self.refused == Some(next) {
             // The host would call `dequeue` again and again.
             let at = next.as_nanos();
-            self.discipline
-                .on_violation(&format!("next_ready is {at} ns, which is over (use None, or later)"));
+            self.discipline.on_violation(&format!("next_ready is {at} ns (expected None or a later time)"));
             return None;
         }
         Some(next)

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use fathom_run::Measure;
-use fathom_scenario::{CodeValue, Plan, parse_with_files};
+use fathom_scenario::{Plan, PluginValue, parse_with_files};
 use fathom_tcp::ControlPluginParams;
 
 /// A line with one upload of 20 s after an idle second.
@@ -16,7 +16,7 @@ struct Line {
     least: f64,
 }
 
-/// From when goodput counts: the start of the flow, and an outage, are over.
+/// Goodput after the start of the flow and after the outage.
 const COUNTED: &str = "goodput_bits_per_second up mean from 13s to 21s";
 /// The rate of the lines, in bits per second.
 const RATE: f64 = 1e7;
@@ -51,7 +51,7 @@ impl Line {
 /// - With one flow, a line with a buffer of one or of ten bandwidth-delay products carries at least
 ///   half its rate.
 /// - With 1 % of random loss, at least a twentieth.
-/// - After an outage of 3 s the flow goes on.
+/// - After an outage of 3 s the flow recovers.
 /// - The same seed gives the same simulation.
 ///
 /// # Errors
@@ -60,7 +60,7 @@ pub fn check_control(control: &ControlPluginParams, stop: &mut dyn FnMut() -> bo
     let measure: Measure = COUNTED.parse().map_err(|error| format!("{COUNTED}: {error}"))?;
     for line in &LINES {
         let mut plan = line.plan()?;
-        plan.set_code("load.congestion_control", CodeValue::Control(control.clone()))?;
+        plan.set_plugin("load.congestion_control", PluginValue::Control(control.clone()))?;
         let mut digests = Vec::new();
         for _ in 0..2 {
             let outcome = simulate_until(&plan, &Options::new(1), stop);

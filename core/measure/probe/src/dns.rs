@@ -6,9 +6,9 @@ use core::net::IpAddr;
 const MAX_LABEL: usize = 63;
 const MAX_NAME: usize = 253;
 const HEADER_BYTES: usize = 12;
-/// The address of IPv4, and that of IPv6 (RFC 3596), as types of queries.
+/// Query type of IPv4 addresses.
 pub const TYPE_A: u16 = 1;
-/// See [`TYPE_A`].
+/// Query type of IPv6 addresses (RFC 3596).
 pub const TYPE_AAAA: u16 = 28;
 const CLASS_IN: u16 = 1;
 
@@ -64,7 +64,7 @@ pub fn response_code(query_bytes: &[u8], received: &[u8]) -> Option<u8> {
 }
 
 /// The addresses in a response to a query with one question; `None` if `received` does not answer
-/// it. A resolver adds those of a name that the asked one is an alias of.
+/// it. They include the addresses of the name behind an alias (CNAME), which resolvers add.
 pub fn addresses(query_bytes: &[u8], received: &[u8]) -> Option<Vec<IpAddr>> {
     response_code(query_bytes, received)?;
     let mut rest = received.get(query_bytes.len()..).unwrap_or_default();
@@ -149,7 +149,7 @@ mod tests {
         let mut answer = query_bytes.clone();
         answer[2] |= 0x80;
         answer[7] = 3;
-        // An alias "a.NAME", and the addresses of it: of both families, which no resolver mixes.
+        // An alias "a.NAME" and its addresses, here of both families in one response.
         answer.extend(b"\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x09\x00\x04\x01a\xc0\x10");
         let alias = answer.len();
         answer.extend(b"\x01a\xc0\x10\x00\x01\x00\x01\x00\x00\x00\x09\x00\x04\xc0\x00\x02\x07");

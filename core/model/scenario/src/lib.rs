@@ -62,7 +62,7 @@ pub use grid::Grid;
 pub use page_load::{PageLoad, PageStep};
 pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, MAX_HOPS, Plan};
 pub use playback::Playback;
-pub use plugin::CodeValue;
+pub use plugin::PluginValue;
 pub use queue_series::QueueSeries;
 pub use settings::{Setting, with_settings};
 pub use timetable::{Departure, Timetable, UDP_HEADERS};

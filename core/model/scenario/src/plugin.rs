@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use fathom_qdisc::Spec;
 use fathom_tcp::ControlPluginParams;
 
-/// A value of a plan that is code.
+/// A plug-in as a value of a plan.
 #[derive(Clone, PartialEq, Debug)]
-pub enum CodeValue {
+pub enum PluginValue {
     /// A queue discipline.
     Queue(Spec),
     /// A congestion control.
@@ -17,30 +17,30 @@ pub enum CodeValue {
 }
 
 impl Plan {
-    /// Puts code at the path of a key, as in `hop.modem.up.queue`, `load.congestion_control` and
-    /// `workload.backup.congestion_control`. Hops and workloads have a name or a number from 0. The
-    /// path `congestion_control` stands for that of all TCP flows.
+    /// Puts a plug-in at the path of a key, as in `hop.modem.up.queue`, `load.congestion_control`
+    /// and `workload.backup.congestion_control`. Hops and workloads have a name or a number from 0.
+    /// The path `congestion_control` means all TCP flows.
     ///
     /// # Errors
     /// If there is no such key, or it has another kind of value.
-    pub fn set_code(&mut self, path: &str, value: CodeValue) -> Result<(), String> {
+    pub fn set_plugin(&mut self, path: &str, value: PluginValue) -> Result<(), String> {
         let keys: Vec<&str> = path.split('.').collect();
         let is_set = match (keys.as_slice(), value) {
-            (["hop", hop, direction, "queue"], CodeValue::Queue(queue)) => {
+            (["hop", hop, direction, "queue"], PluginValue::Queue(queue)) => {
                 self.side(hop, direction).map(|side| *side = queue)
             }
-            (["load", "congestion_control"], CodeValue::Control(control)) => {
+            (["load", "congestion_control"], PluginValue::Control(control)) => {
                 let name = self.add(control);
                 self.load.as_mut().map(|load| load.congestion_control = name)
             }
-            (["workload", workload, "congestion_control"], CodeValue::Control(control)) => {
+            (["workload", workload, "congestion_control"], PluginValue::Control(control)) => {
                 let name = self.add(control);
                 let named = |index: usize, of: &str| of == *workload || Ok(index) == workload.parse();
                 let mut all = self.workloads.iter_mut().enumerate();
                 let found = all.find(|(index, plan)| named(*index, &plan.name));
                 found.map(|(_, plan)| plan.transport.congestion_control = name)
             }
-            (["congestion_control"], CodeValue::Control(control)) => {
+            (["congestion_control"], PluginValue::Control(control)) => {
                 let name = self.add(control);
                 self.load.iter_mut().for_each(|load| load.congestion_control.clone_from(&name));
                 for workload in &mut self.workloads {

@@ -94,7 +94,7 @@ fn request(description: &Description) -> Result<SweepRequest, AppError> {
         changes: Changes {
             settings: description.settings(),
             queue: queue.map_err(|error| invalid("queue", &error))?,
-            code: Vec::new(),
+            plugins: Vec::new(),
         },
         grid: description.grid(),
         measures: measures.map_err(|error| invalid("measures", &error))?,
@@ -116,7 +116,7 @@ pub fn part(description: &Description, file: u64, cancel: &CancelToken) -> Resul
 }
 
 /// Runs the files that the folder `request.table` lacks, with this number of rows. Returns the
-/// number of rows that are there.
+/// number of finished rows.
 ///
 /// # Errors
 /// The first error. Files that were already written are kept.

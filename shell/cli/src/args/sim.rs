@@ -55,7 +55,7 @@ pub(crate) struct SimArgs {
 impl ChangeArgs {
     /// The changes as the use cases take them.
     pub(crate) fn changes(&self) -> Changes {
-        Changes { settings: self.set.clone(), queue: self.queue.clone(), code: Vec::new() }
+        Changes { settings: self.set.clone(), queue: self.queue.clone(), plugins: Vec::new() }
     }
 }
 

@@ -251,7 +251,7 @@ fn errors_are_reported_in_words() {
         let ran = router.fix(args);
         assert!(ran.code == Some(*code) && ran.err.contains(words), "{args:?}: {}", ran.describe());
     }
-    // By a file that is open: another user may not enter the folder, such as one in /root.
+    // Through an open file: `nobody` may not enter the folder of the program, such as one in /root.
     let program = File::open(env!("CARGO_BIN_EXE_fathom")).unwrap();
     let nobody = router.inside(|| {
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));

@@ -13,8 +13,8 @@ pub fn resolvers() -> Vec<IpAddr> {
     FILES.into_iter().flat_map(read).chain(of_termux()).collect()
 }
 
-/// Those of Termux on Android, which has no `/etc`: its file is below `$PREFIX`. The C library of a
-/// static program does not know that file, and asks nobody. Empty elsewhere.
+/// The resolvers of Termux on Android, which has no `/etc`: its file is below `$PREFIX`. The C
+/// library of a static program does not read that file, so it resolves no names. Empty elsewhere.
 #[must_use]
 pub fn of_termux() -> Vec<IpAddr> {
     let prefix = std::env::var_os("PREFIX").filter(|_| !Path::new(FILES[0]).exists());

@@ -31,7 +31,7 @@ pub fn resolvers() -> Vec<IpAddr> {
     found
 }
 
-/// Those that the C library does not know: none.
+/// The resolvers of Termux: none here.
 #[must_use]
 pub fn of_termux() -> Vec<IpAddr> {
     Vec::new()

@@ -76,14 +76,13 @@ def sweep(
     ``udp_rtt_s p95 while up``. ``queue`` and ``changes`` are those of ``simulate``.
 
     ``to`` is a folder, which gets Parquet files of ``rows_per_file`` rows. The same call resumes an
-    interrupted sweep: it runs the files that are missing. The files have the same bytes, whatever
-    runs them.
+    interrupted sweep: it runs the missing files. The bytes of the files do not depend on the executor.
 
     ``executor`` runs the cells: by default ``threads`` threads of this process, one per CPU; or any
     ``concurrent.futures.Executor``, a Dask ``Client``, or the module ``ray`` after ``ray.init()``.
-    Its workers need this version of fathom, and no files. At most ``in_flight`` files are in the
-    executor or in memory, by default two per worker. ``progress`` is called with the number of rows
-    that are there and of all, after each file.
+    Its workers need the same version of fathom, and no files. At most ``in_flight`` files are in the
+    executor or in memory, by default two per worker. After each file, ``progress`` is called with the
+    number of finished rows and the total.
     """
     if in_flight is not None and in_flight < 1:
         raise InputError(f"in_flight: {in_flight} is out of range (expected 1 or more)")
@@ -176,7 +175,7 @@ def _run(
 
 @contextmanager
 def _described(folder: _SweepFolder) -> Iterator[None]:
-    """An error of an engine as one of this package. That of a cell stays as it is."""
+    """Raises errors of an engine as EnvironmentError. Errors of a cell are raised unchanged."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):

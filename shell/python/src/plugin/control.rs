@@ -115,7 +115,7 @@ pub(crate) fn control(code: &Bound<'_, PyAny>, fault: &Fault) -> PyResult<Contro
     }))
 }
 
-/// The control of a connection. After an exception the window stays as it is.
+/// The control of a connection. After an exception the window does not change.
 #[derive(Debug)]
 struct Connection {
     object: Option<Py<PyAny>>,

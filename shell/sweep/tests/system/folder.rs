@@ -1,4 +1,4 @@
-//! Tests of folders: the same files whatever ends when, and no file of another sweep.
+//! Tests of folders: interruptions do not change the files, and other sweeps are refused.
 use crate::table::{path, plan, simulate};
 use fathom_scenario::Grid;
 use fathom_sweep::{Description, Folder, Progress, Shard, Sweep, SweepError, TableError, run_parts};
@@ -27,7 +27,7 @@ fn description(grid: &Grid) -> Description {
     }
 }
 
-/// Runs what is missing. Returns the number of rows that are there and of cells that were run.
+/// Runs the missing files. Returns the number of finished rows and of simulated cells.
 fn run(
     folder: &Folder,
     shard: Shard,

@@ -13,7 +13,7 @@ struct Fifo {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     None,
-    /// It holds packets for a millisecond, and says so.
+    /// It holds packets for a millisecond, which `next_ready` reports.
     Waits,
     Hoards,
     Reorders,
@@ -112,7 +112,7 @@ fn what_cannot_carry_ce_is_not_marked() {
 }
 
 #[test]
-#[should_panic(expected = "which is over (use None, or later)")]
+#[should_panic(expected = "ns (expected None or a later time)")]
 fn a_queue_is_not_called_again_at_once() {
     drop(check(Fault::CallsAtOnce));
 }

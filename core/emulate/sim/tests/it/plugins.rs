@@ -1,6 +1,6 @@
 //! Congestion controls and queues of users in scenarios.
 use fathom_qdisc::{Actions, PluginParams, QueuePlugin, QueuedPacket, Spec};
-use fathom_scenario::{CodeValue, Plan, builtin_plan};
+use fathom_scenario::{Plan, PluginValue, builtin_plan};
 use fathom_sim::{Options, TestOptions, check_control, simulate, test};
 use fathom_tcp::{AnyControl, ControlConfig, ControlKind, ControlPlugin, ControlPluginParams};
 use fathom_units::Time;
@@ -31,7 +31,7 @@ fn a_plugin_with_the_code_of_a_control_gives_the_same_simulation() {
     named.load.as_mut().unwrap().congestion_control = "reno".to_owned();
     for path in ["load.congestion_control", "congestion_control"] {
         let mut plan = dsl();
-        plan.set_code(path, CodeValue::Control(of_kind(ControlKind::Reno))).unwrap();
+        plan.set_plugin(path, PluginValue::Control(of_kind(ControlKind::Reno))).unwrap();
         assert_eq!(simulate(&plan, &Options::new(1)).digest, simulate(&named, &Options::new(1)).digest);
         let [mine, theirs] = [&plan, &named].map(|plan| test(plan, &TestOptions::new(1)));
         assert_eq!(mine.digest, theirs.digest);
@@ -63,13 +63,13 @@ fn a_queue_of_a_user_is_at_the_hop_that_it_is_put_at() {
     named.line.hops[0].up.queue = "fifo limit 50p".parse().unwrap();
     for path in [format!("hop.{hop}.up.queue"), "hop.0.up.queue".to_owned()] {
         let mut plan = dsl();
-        plan.set_code(&path, CodeValue::Queue(fifo())).unwrap();
+        plan.set_plugin(&path, PluginValue::Queue(fifo())).unwrap();
         assert_eq!(simulate(&plan, &Options::new(1)).digest, simulate(&named, &Options::new(1)).digest);
     }
     for path in
         ["hop.none.up.queue", "hop.0.sideways.queue", "hop.0.up.rate", "queue", "load.congestion_control"]
     {
-        let error = dsl().set_code(path, CodeValue::Queue(fifo())).unwrap_err();
+        let error = dsl().set_plugin(path, PluginValue::Queue(fifo())).unwrap_err();
         assert_eq!(error, format!("unknown key \"{path}\" (expected a queue or a congestion control)"));
     }
 }

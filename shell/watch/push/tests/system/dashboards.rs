@@ -77,7 +77,7 @@ fn each_query_of_each_panel_brings_data() {
         }
     }
     for query in recorded() {
-        assert!(!receiver.query(&query, past.last_ms()).is_empty(), "{query} brings nothing");
+        assert!(!receiver.query(&query, past.last_ms()).is_empty(), "{query} returns no data");
     }
     pusher.stop();
 }
