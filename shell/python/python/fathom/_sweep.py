@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    InvalidStateError,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -123,15 +130,38 @@ def _engine(executor: Any) -> tuple[Callable[..., Future[bytes | None]], int]:
     """How to submit a call, and the number of workers. Dask and Ray are not imported."""
     if isinstance(executor, Executor):
         return executor.submit, getattr(executor, "_max_workers", 0)
-    if hasattr(executor, "get_executor"):
-        # Dask would keep and share results of pure functions.
-        return executor.get_executor(pure=False).submit, sum(executor.nthreads().values())
+    if hasattr(executor, "nthreads"):
+        return _dask_submit(executor), sum(executor.nthreads().values())
     if isinstance(executor, ModuleType) and executor.__name__ == "ray":
         if not executor.is_initialized():
             raise InputError("ray is not initialized\n  try: ray.init()")
         return _ray_submit(executor), int(executor.cluster_resources().get("CPU", 0))
     kind = type(executor).__name__
     raise TypeError(f"executor: expected a concurrent.futures.Executor, a Dask Client or the module ray, not {kind}")
+
+
+def _dask_submit(client: Any) -> Callable[..., Future[bytes | None]]:
+    # Not client.get_executor(): it reads the state of a task after its result. If the worker dies in
+    # between, the state is that of a lost task, and the result is taken for an exception.
+    def submit(make: Callable[..., bytes | None], *words: object) -> Future[bytes | None]:
+        # Dask would keep and share results of pure functions.
+        task = client.submit(make, *words, pure=False)
+        future: Future[bytes | None] = Future()
+        future.add_done_callback(lambda it: task.cancel() if it.cancelled() else None)
+
+        def finish(task: Any) -> None:
+            # Also the CancelledError of asyncio, which is not an Exception. The sweep may have cancelled
+            # the future meanwhile.
+            with suppress(InvalidStateError):
+                try:
+                    future.set_result(task.result())
+                except BaseException as error:
+                    future.set_exception(error)
+
+        task.add_done_callback(finish)
+        return future
+
+    return submit
 
 
 def _ray_submit(ray: ModuleType) -> Callable[..., Future[bytes | None]]:
