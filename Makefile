@@ -1,5 +1,5 @@
 # `make demo` shows bufferbloat on this machine. `make check` runs the fast tests, `make test` all.
-.PHONY: demo check test lint docs engine windows macos python plugin site golden page bench release packages package install setup
+.PHONY: demo check test lint docs engine windows macos python plugin s3 site golden page bench release packages package install setup
 
 # Rust that `./setup` has installed with rustup.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -24,7 +24,7 @@ check:
 
 # Everything, as root. Without backtraces, so that the message of a failed test is near the end of
 # the output.
-test: setup lint docs engine windows python plugin
+test: setup lint docs engine windows python plugin s3
 	RUST_BACKTRACE=0 cargo test --workspace --features fathom-cli/engine --locked --no-fail-fast
 
 # The program for Windows, as `make test` runs it with wine.
@@ -50,6 +50,10 @@ PLUGIN = --locked --manifest-path examples/plugin/Cargo.toml --target-dir target
 plugin:
 	cargo clippy $(PLUGIN) --all-targets -- $(DENY)
 	cargo test --quiet $(PLUGIN)
+
+# A store with the API of S3, with which tests archive a history.
+s3:
+	. packaging/tools && need_s3
 
 # `fathom trace` and `fathom sim` for browsers, which the page of `fathom serve` has inside.
 engine:

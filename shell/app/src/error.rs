@@ -253,6 +253,8 @@ pub enum AppError {
     NoRandomness(String),
     /// The configuration of a watch has an error. The text names its place.
     WatchPlan(String),
+    /// A gateway, an engine or an identity of a fleet, with the reason.
+    Fleet(String),
     /// This process may not send the probes of a watch.
     NotPermitted(String),
     /// The threads of a watch could not be started.
@@ -319,6 +321,7 @@ impl AppError {
             AppError::CapturePath(text)
             | AppError::NoRandomness(text)
             | AppError::WatchPlan(text)
+            | AppError::Fleet(text)
             | AppError::NotPermitted(text)
             | AppError::Monitor(text)
             | AppError::History(text) => text,
@@ -351,7 +354,8 @@ impl AppError {
             | AppError::NoStateDirectory
             | AppError::CannotMakeDirectory { .. }
             | AppError::Settings { .. }
-            | AppError::ReceiverRunsProgram { .. } => ExitClass::Environment,
+            | AppError::ReceiverRunsProgram { .. }
+            | AppError::Fleet(_) => ExitClass::Environment,
             AppError::Test(error) if !matches!(error, TestError::Config(_)) => ExitClass::Environment,
             _ => ExitClass::Input,
         }

@@ -3,6 +3,7 @@
 mod apply;
 mod autorate;
 mod error;
+mod progress_log;
 mod search;
 mod sqm;
 mod status;
@@ -11,6 +12,7 @@ mod undo;
 pub use apply::{Applied, ApplyRequest, Duty, Looks, apply};
 pub use autorate::{AutorateRequest, Autorated, autorate};
 pub use error::FixFailure;
+pub use progress_log::{ProgressLog, cuts};
 pub use search::{SearchRequest, Searched, search};
 pub use sqm::{enabled_sqm, replace_sqm, restore_sqm};
 pub use status::{InterfaceStatus, ShaperState, SideStatus, StatusReport, counters, status};

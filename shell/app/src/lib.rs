@@ -30,6 +30,8 @@ pub mod fix;
 pub mod gallery;
 #[cfg(feature = "full")]
 mod ground_truth;
+#[cfg(feature = "full")]
+pub mod history;
 #[cfg(feature = "measure")]
 pub mod hops;
 #[cfg(feature = "full")]
@@ -56,8 +58,6 @@ pub mod sweep;
 pub mod test;
 #[cfg(feature = "analysis")]
 pub mod trace;
-#[cfg(feature = "full")]
-pub mod watch;
 
 pub use cancel::CancelToken;
 #[cfg(any(feature = "host", feature = "analysis"))]

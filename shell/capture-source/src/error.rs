@@ -75,14 +75,12 @@ impl fmt::Display for SourceError {
             SourceError::Empty(name) => {
                 write!(f, "{name}: is empty")
             }
-            SourceError::Text(name) => write!(
-                f,
-                "{name}: is text, not a capture: save packets with tcpdump -w FILE, or as pcapng in Wireshark"
-            ),
-            SourceError::Packed { name, kind } => write!(
-                f,
-                "{name}: is {kind}, which is not supported: decompress it first (gzip, zstd, lz4 and xz are supported)"
-            ),
+            SourceError::Text(name) => {
+                write!(f, "{name}: is text, not a capture: save packets with tcpdump -w FILE")
+            }
+            SourceError::Packed { name, kind } => {
+                write!(f, "{name}: is {kind}: decompress it first (gzip, zstd, lz4 and xz are supported)")
+            }
             SourceError::Interface(error) => error.fmt(f),
             SourceError::NotACapture { name, source } => write!(f, "{name}: {source}"),
         }

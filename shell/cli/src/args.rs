@@ -20,6 +20,8 @@ mod export;
 #[cfg(feature = "router")]
 mod fix;
 #[cfg(feature = "full")]
+mod fleet;
+#[cfg(feature = "full")]
 mod lab;
 #[cfg(all(feature = "router", not(feature = "full")))]
 mod minimal_watch;
@@ -62,6 +64,8 @@ use fathom_units::{Direction, Duration, UnitError};
 #[cfg(feature = "router")]
 pub(crate) use fix::FixArgs;
 #[cfg(feature = "full")]
+pub(crate) use fleet::{FleetAction, FleetArgs, FleetGatewayArgs, FleetSitesArgs, FleetTokenArgs};
+#[cfg(feature = "full")]
 pub(crate) use lab::{CaptureArgs, LabArgs};
 #[cfg(all(feature = "router", not(feature = "full")))]
 pub(crate) use minimal_watch::{PushFormat, WatchArgs};
@@ -84,7 +88,8 @@ pub(crate) use token::TokenArgs;
 pub(crate) use trace::TraceArgs;
 #[cfg(feature = "full")]
 pub(crate) use watch::{
-    StoreArgs, WatchAction, WatchArgs, WatchBackupArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs,
+    StoreArgs, WatchAction, WatchArgs, WatchBackupArgs, WatchEnrollArgs, WatchImport, WatchSmokepingArgs,
+    WatchStatusArgs,
 };
 
 /// Measures, finds, explains and fixes bufferbloat: queueing delay under load
@@ -198,6 +203,8 @@ pub(crate) enum Command {
     Size(SizeArgs),
     #[cfg(feature = "router")]
     Watch(WatchArgs),
+    #[cfg(feature = "full")]
+    Fleet(FleetArgs),
     #[cfg(target_os = "linux")]
     Doctor(DoctorArgs),
     Help(HelpArgs),
@@ -223,6 +230,8 @@ impl Command {
             Command::Sim(_) => "sim",
             #[cfg(feature = "router")]
             Command::Watch(_) => "watch",
+            #[cfg(feature = "full")]
+            Command::Fleet(_) => "fleet",
             #[cfg(feature = "client")]
             Command::Trace(_) => "trace",
             Command::Buffer(_) => "buffer",

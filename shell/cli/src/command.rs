@@ -12,6 +12,8 @@ pub(crate) mod doctor;
 pub(crate) mod dut;
 #[cfg(feature = "router")]
 pub(crate) mod fix;
+#[cfg(feature = "full")]
+pub(crate) mod fleet;
 #[cfg(feature = "client")]
 pub(crate) mod gallery;
 #[cfg(feature = "full")]

@@ -22,7 +22,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ("Fix", &["fix"]),
     ("Study", &["sim", "lab", "size"]),
     ("Monitor", &["watch"]),
-    ("Other", &["doctor", "help", "man", "completions"]),
+    ("Other", &["fleet", "doctor", "help", "man", "completions"]),
 ];
 
 /// Examples and flags of a command. The description and the notes follow at the end of `--help`,

@@ -127,6 +127,8 @@ fn run(cli: Cli) -> Outcome {
         Command::Watch(args) => command::watch::run(&args, console),
         #[cfg(all(feature = "router", not(feature = "full")))]
         Command::Watch(args) => command::minimal_watch::run(&args, console),
+        #[cfg(feature = "full")]
+        Command::Fleet(args) => command::fleet::run(&args, console),
         #[cfg(target_os = "linux")]
         Command::Doctor(args) => command::doctor::run(&args, console),
         Command::Help(args) => command::man::help(&args),

@@ -143,7 +143,7 @@ impl fmt::Display for NoPath {
             NoPath::OneCapture => write!(f, "a path needs at least two captures"),
             NoPath::NothingInCommon { packets } => write!(
                 f,
-                "no packet occurs in two of the captures ({packets:?} packets): check that they are from the same path and time. \
+                "no packet occurs in two of the captures ({packets:?} packets): are they from one path and time? \
                  A NAT between them is supported, a proxy is not"
             ),
         }

@@ -36,7 +36,7 @@ impl fmt::Display for SizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SizeError::Zero(what) => {
-                write!(f, "{what} is zero, so nothing can be calculated\n  try: a {what} above zero")
+                write!(f, "{what} is zero\n  try: a {what} above zero")
             }
             SizeError::Twice(what, word) => {
                 write!(f, "\"{word}\": the {what} is already given\n  try: each quantity once")
@@ -47,9 +47,7 @@ impl fmt::Display for SizeError {
                     "{given} is given, but two of buffer, rate and delay are needed\n  try: fathom size 256p 10mbit"
                 )
             }
-            SizeError::TooMany => {
-                f.write_str("all quantities are given, so there is nothing to calculate\n  try: leave out the one to find")
-            }
+            SizeError::TooMany => f.write_str("all quantities are given\n  try: leave out the one to find"),
             SizeError::NoOverload(arriving, rate) => {
                 write!(
                     f,

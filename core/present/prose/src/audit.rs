@@ -328,7 +328,7 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
             }
         },
         HostQueue::QueueManagers { files, .. } if files.is_empty() => {
-            "none of its files sets a qdisc; one that did would replace yours when the interface comes up"
+            "none of its files sets a qdisc; one would replace yours when the interface starts"
         }
         HostQueue::QueueManagers { .. } => {
             "it replaces other qdiscs when the interface comes up: change the qdisc there"
@@ -415,7 +415,7 @@ const fn link_reason(queue: &HostQueue) -> &'static str {
             "the ring and the queues of the guest add to it: run the audit in the guest too"
         }
         HostQueue::VirtualMachine { limit_packets: None } => {
-            "the queues here add to those of the host below: run the audit there too"
+            "these queues add to those of the host below: audit it too"
         }
         HostQueue::Containers { network: ContainerNetwork::Program { .. } } => {
             "no file shows what it buffers: measure from inside a container"

@@ -150,8 +150,7 @@ pub(crate) fn delay(delay: &QueueDelay, capture: Option<&Capture>) -> String {
 
 /// The delay that probes showed, and the UDP flow that was sent at that time.
 fn probed_delay(probed: &ProbedDelay, figures: &str) -> String {
-    let place =
-        format!("The delay arises between the capture point and {}, on the way there or back.", probed.to);
+    let place = format!("The delay arises between the capture point and {}, there or back.", probed.to);
     let load = probed.loads.first().map(|load| {
         let share = if load.bytes_ratio < 0.995 { percent(load.bytes_ratio) } else { "all".to_string() };
         format!(

@@ -24,6 +24,8 @@ pub struct RecentStatus<'a> {
     pub series: &'a [RecentSeries],
     /// Time of the newest sample, if there is one.
     pub history_end: Option<&'a str>,
+    /// A line for each scheduled test.
+    pub tests: &'a [String],
     /// A line for each destination to which the history is sent.
     pub exports: &'a [String],
     /// Location of the history.
@@ -40,8 +42,9 @@ pub fn recent_screen(status: &RecentStatus<'_>, columns: u16, style: Style) -> S
     }
     let actions = screen.actions(&fathom_prose::recent_actions(series, status.origin));
     let actions = section(screen, "What to do", actions);
-    let exports = status.exports.iter().flat_map(|line| screen.indented(&clean(line), 2)).collect();
-    let exports = section(screen, "Export", exports);
+    let indented = |all: &[String]| all.iter().flat_map(|line| screen.indented(&clean(line), 2)).collect();
+    let tests = section(screen, "Tests", indented(status.tests));
+    let exports = [tests, section(screen, "Export", indented(status.exports))].concat();
     let taken = lines.len() + exports.len() + actions.len();
     let reasons = fathom_prose::recent_reasons(series);
     let is_verbose = style.detail == Detail::Verbose;

@@ -92,6 +92,24 @@ impl Family {
         "Maximum scheduling delay of a probing thread since the previous point, or over the last 15 s. High values mean a busy host, not a bloated link.",
         "seconds",
     );
+    /// Lag of the last test.
+    pub const TEST_LAG: Family = gauge(
+        "fathom_test_lag_seconds",
+        "Lag when busy of a test: 90th percentile of the latency under load less the median of the idle latency.",
+        "seconds",
+    );
+    /// Idle latency of the last test.
+    pub const TEST_IDLE: Family =
+        gauge("fathom_test_idle_latency_seconds", "Median of the idle latency of a test.", "seconds");
+    /// Goodput of the last test.
+    pub const TEST_RATE: Family =
+        gauge("fathom_test_rate_bits_per_second", "Goodput of the load of a test.", "bits_per_second");
+    /// Size of the buffer that the last test found.
+    pub const TEST_BUFFER: Family = gauge(
+        "fathom_test_buffer_bytes",
+        "Size of the buffer that a test found, or the largest queue in it.",
+        "bytes",
+    );
     /// Suffix of the series name: `_total` for counters.
     pub const fn suffix(&self) -> &'static str {
         match self.kind {

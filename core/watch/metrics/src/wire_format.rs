@@ -99,11 +99,12 @@ impl WireFormat {
             },
         }
     }
-    /// Remote-write retries all server errors; OTLP only those listed in its specification.
+    /// Remote-write retries all server errors; OTLP only those listed in its specification. Refused
+    /// credentials can be replaced.
     const fn is_retried(self, status: u16) -> bool {
         match self {
-            WireFormat::Write1 | WireFormat::Write2 => status == 429 || status >= 500,
-            WireFormat::Otlp => matches!(status, 429 | 502..=504),
+            WireFormat::Write1 | WireFormat::Write2 => matches!(status, 401 | 403 | 429 | 500..),
+            WireFormat::Otlp => matches!(status, 401 | 403 | 429 | 502..=504),
         }
     }
 }
@@ -141,6 +142,8 @@ mod tests {
             (Write2, 415, true, None, unknown("HTTP 415")),
             (Write1, 400, false, None, rejected("HTTP 400")),
             (Write1, 302, false, None, rejected("HTTP 302")),
+            (Write1, 401, false, None, retry("HTTP 401", None)),
+            (Otlp, 403, false, None, retry("HTTP 403", None)),
             (Write1, 500, false, None, retry("HTTP 500", None)),
             (Write1, 429, false, Some(" 7 "), retry("HTTP 429", Some(7))),
             (Write1, 503, false, Some("86400"), retry("HTTP 503", Some(600))),

@@ -195,7 +195,7 @@ fn limits<T: core::str::FromStr<Err: core::fmt::Display>, V: PartialOrd + Copy>(
     };
     let clear = take(section.quantity::<T>("clear")?).unwrap_or_else(|| usual(above));
     if clear > above {
-        let what = "clear: must not be higher than above (omit it or lower it)".to_string();
+        let what = "clear: must not be higher than above".to_string();
         return Err(Fault::new(section.offset_of("clear"), what));
     }
     Ok((above, clear))
@@ -261,9 +261,7 @@ fn edge(section: &Section<'_>, is_rounds: bool) -> Result<bool, Fault> {
     let fault = |what: &str| Err(Fault::new(value.span().start, format!("edgetrigger: {what}")));
     match value.get_ref().as_bool() {
         None => fault("expected true or false"),
-        Some(false) if !is_rounds => fault(
-            "false is valid only for patterns and matchers (use repeat = \"60min\" to repeat notifications)",
-        ),
+        Some(false) if !is_rounds => fault("false is valid only for patterns and matchers (see repeat)"),
         Some(edge) => Ok(edge),
     }
 }
@@ -275,7 +273,7 @@ fn fits(section: &Section<'_>, rule: &Rule, targets: &[Target]) -> Result<(), Fa
     if held.is_empty() {
         let key = ["target", "group", "probe"].into_iter().find(|k| section.get(k).is_some());
         let what = match key {
-            _ if is_path => "type: a path alert needs a target with probe hops, but matches none".to_string(),
+            _ if is_path => "type: a path alert needs a target with probe hops".to_string(),
             Some(key) => format!("{key}: the alert matches no target"),
             None => "type: the alert matches no target (select routers of hops with probe = \"hop *\")"
                 .to_string(),

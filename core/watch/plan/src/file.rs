@@ -1,5 +1,6 @@
 //! Parses the configuration file: TOML to a [`Plan`].
 use crate::error::{Fault, PlanError};
+use crate::line_test::LineTest;
 use crate::plan::Plan;
 use crate::section::{Section, name};
 use crate::settings::{SHARED_KEYS, Settings, Way};
@@ -63,7 +64,9 @@ pub fn parse(text: &str, file: &str) -> Result<Plan, PlanError> {
 }
 
 fn plan(root: &Section<'_>) -> Result<Plan, Fault> {
-    root.only(&["watch", "defaults", "group", "target", "push", "receiver", "alert"])?;
+    root.only(&[
+        "watch", "site", "defaults", "group", "target", "test", "push", "archive", "receiver", "alert",
+    ])?;
     let mut plan = head(root.section("watch")?)?;
     let defaults = match root.section("defaults")? {
         Some(section) => shared(&section, &["host", "url"])?,
@@ -86,8 +89,19 @@ fn plan(root: &Section<'_>) -> Result<Plan, Fault> {
             add(&mut plan, &mut names, &section, &name, &settings)?;
         }
     }
+    plan.site = crate::site::site(root)?;
+    plan.tests = crate::line_test::line_tests(root, &plan.targets)?;
+    plan.targets.extend(plan.tests.iter().map(LineTest::target));
     let longest = plan.targets.iter().map(|target| target.timeout).max();
     plan.pushes = crate::push::pushes(root, longest.unwrap_or_default())?;
+    if let Some(index) = plan.pushes.iter().position(|push| push.to_gateway && plan.site.is_none()) {
+        let offset = root.sections("push")?.get(index).map_or(0, |section| section.offset_of("kind"));
+        return Err(Fault::new(offset, "kind: needs a [site]".to_string()));
+    }
+    if let Some(site) = &plan.site {
+        plan.pushes.iter_mut().for_each(|push| site.add_to(&mut push.labels));
+    }
+    plan.archives = crate::archive::archives(root, plan.site.is_some())?;
     plan.receivers = crate::receiver_table::receivers(root)?;
     if plan.targets.is_empty() {
         return Err(Fault::new(0, "no targets (add a [[target]] with name and host)".to_string()));
@@ -108,8 +122,11 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
         max_packets_per_second: None,
         seed: DEFAULT_SEED,
         interfaces: Vec::new(),
+        site: None,
         targets: Vec::new(),
+        tests: Vec::new(),
         pushes: Vec::new(),
+        archives: Vec::new(),
         receivers: Vec::new(),
         alerts: Vec::new(),
     };
@@ -243,7 +260,7 @@ fn host_and_ways(
             let offset = section.offset_of("url");
             let url = Url::parse(text).map_err(|what| Fault::new(offset, format!("url: {what}")))?;
             if let Some(way) = settings.probe.iter().flatten().next() {
-                let what = "probe: cannot be combined with url, which defines the probe (omit probe, or use host instead of url)";
+                let what = "probe: cannot be combined with url (omit one of them)";
                 return Err(Fault::new(way.offset, what.to_string()));
             }
             settings.use_path(url.path);

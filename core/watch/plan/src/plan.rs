@@ -1,5 +1,8 @@
 //! A complete, validated configuration.
+use crate::archive::Archive;
+use crate::line_test::LineTest;
 use crate::push::Push;
+use crate::site::Site;
 use crate::target::Target;
 use alloc::format;
 use alloc::string::String;
@@ -30,10 +33,16 @@ pub struct Plan {
     pub seed: u64,
     /// Interfaces whose load is recorded. Empty: that of the default route; `none`: no interface.
     pub interfaces: Vec<String>,
-    /// The targets, in file order.
+    /// The line that this watch measures, if it belongs to a fleet.
+    pub site: Option<Site>,
+    /// The targets, in file order, and one for each test.
     pub targets: Vec<Target>,
+    /// Scheduled tests.
+    pub tests: Vec<LineTest>,
     /// Destinations for metrics.
     pub pushes: Vec<Push>,
+    /// Destinations for single samples and results.
+    pub archives: Vec<Archive>,
     /// Receivers of notifications.
     pub receivers: Vec<fathom_watch_alert::Receiver>,
     /// Alert rules.
@@ -58,7 +67,7 @@ impl Plan {
         let stretch = sent / limit as f64;
         Err(format!(
             "{sent:.0} packets/s exceed the limit of {limit} ({source}), from {}: make the intervals {stretch:.1} times as \
-             long, remove targets, or set max_packets_per_second under [watch] if machine and link can",
+             long, remove targets, or raise max_packets_per_second",
             self.heaviest()
         ))
     }

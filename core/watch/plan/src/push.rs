@@ -9,6 +9,8 @@ use alloc::vec::Vec;
 use fathom_text::nearest;
 use fathom_units::Duration;
 
+/// The kind of a push to the gateway at which the site is enrolled.
+const GATEWAY: &str = "gateway";
 const KEYS: [&str; 12] = [
     "name",
     "kind",
@@ -77,7 +79,10 @@ pub struct Push {
     pub name: String,
     /// The protocol.
     pub kind: PushKind,
-    /// The URL of the receiver.
+    /// Whether the receiver is the gateway at which the site is enrolled, whose URL, key and
+    /// certificate authorities are in its identity.
+    pub to_gateway: bool,
+    /// The URL of the receiver; empty for the gateway.
     pub url: String,
     /// The encoding of histograms.
     pub histogram: PushHistogram,
@@ -116,12 +121,14 @@ pub(crate) fn pushes(root: &Section<'_>, timeout: Duration) -> Result<Vec<Push>,
 fn push(section: &Section<'_>, timeout: Duration) -> Result<Push, Fault> {
     section.only(&KEYS)?;
     let kind = kind(section)?;
-    let (url, host) = url(section)?;
+    let to_gateway = section.text("kind")? == Some(GATEWAY);
+    let (url, host) = if to_gateway { gateway(section)? } else { url(section)? };
     let words = |key| Ok(section.text(key)?.map(ToString::to_string));
     let min_settle = timeout + DURABLE;
     Ok(Push {
         name: name(section, host)?,
         kind,
+        to_gateway,
         url,
         histogram: histogram(section, kind)?,
         interval: duration(section, "interval", (MIN_INTERVAL, MAX_INTERVAL))?.unwrap_or(DEFAULT_INTERVAL),
@@ -135,9 +142,9 @@ fn push(section: &Section<'_>, timeout: Duration) -> Result<Push, Fault> {
 }
 
 fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
-    const KINDS: [&str; 2] = ["remote_write", "otlp"];
+    const KINDS: [&str; 3] = ["remote_write", "otlp", GATEWAY];
     let Some(text) = section.text("kind")? else {
-        let what = "kind is missing (expected \"remote_write\" or \"otlp\")".to_string();
+        let what = format!("kind is missing (known: {})", KINDS.join(", "));
         return Err(Fault::new(section.offset, what));
     };
     let version = section.text("version")?;
@@ -147,9 +154,9 @@ fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
         Fault::new(section.offset_of("version"), what)
     };
     match (text, version) {
-        ("remote_write", None | Some("2.0")) => Ok(PushKind::RemoteWrite2),
-        ("remote_write", Some("1.0")) => Ok(PushKind::RemoteWrite1),
-        ("remote_write", _) => {
+        ("remote_write" | GATEWAY, None | Some("2.0")) => Ok(PushKind::RemoteWrite2),
+        ("remote_write" | GATEWAY, Some("1.0")) => Ok(PushKind::RemoteWrite1),
+        ("remote_write" | GATEWAY, _) => {
             Err(wrong_version("\"2.0\", which falls back to 1.0 if necessary, or \"1.0\""))
         }
         ("otlp", None) => Ok(PushKind::Otlp),
@@ -163,6 +170,17 @@ fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
     }
 }
 
+/// The keys that the identity of an enrolled site has, or that would be those of another receiver.
+const NOT_OF_GATEWAY: [&str; 5] = ["url", "headers", "token_file", "ca_file", "labels"];
+
+fn gateway(section: &Section<'_>) -> Result<(String, String), Fault> {
+    if let Some(key) = NOT_OF_GATEWAY.into_iter().find(|key| section.get(key).is_some()) {
+        let what = format!("{key}: {GATEWAY} has no such key");
+        return Err(Fault::new(section.offset_of(key), what));
+    }
+    Ok((String::new(), GATEWAY.to_string()))
+}
+
 /// The URL and its host.
 fn url(section: &Section<'_>) -> Result<(String, String), Fault> {
     let Some(text) = section.text("url")? else {
@@ -174,7 +192,7 @@ fn url(section: &Section<'_>) -> Result<(String, String), Fault> {
     Ok((text.to_string(), parts.host))
 }
 
-fn name(section: &Section<'_>, host: String) -> Result<String, Fault> {
+pub(crate) fn name(section: &Section<'_>, host: String) -> Result<String, Fault> {
     let name = section.text("name")?.map_or(host, ToString::to_string);
     // The name becomes part of a file name and of log lines.
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
@@ -235,7 +253,7 @@ fn duration(
 }
 
 /// The string pairs of a table.
-fn pairs(section: &Section<'_>, key: &str) -> Result<Vec<(String, String, usize)>, Fault> {
+pub(crate) fn pairs(section: &Section<'_>, key: &str) -> Result<Vec<(String, String, usize)>, Fault> {
     let Some(table) = section.section(key)? else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for name in table.keys() {

@@ -46,6 +46,9 @@ impl<'t> Section<'t> {
     pub(crate) fn text(&self, key: &str) -> Result<Option<&'t str>, Fault> {
         self.read(key, "a quoted string", DeValue::as_str)
     }
+    pub(crate) fn flag(&self, key: &str) -> Result<Option<bool>, Fault> {
+        self.read(key, "true or false", DeValue::as_bool)
+    }
     /// An integer from `low` to `high`.
     pub(crate) fn integer(&self, key: &str, low: u64, high: u64) -> Result<Option<u64>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };

@@ -1,4 +1,5 @@
 //! Targets and probe options.
+use crate::line_test::{TEST_BUFFERS, TEST_DELAYS, TEST_RATES};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,6 +8,7 @@ use core::net::IpAddr;
 use fathom_probe::Pace;
 use fathom_units::Duration;
 use fathom_watch_alert::SeriesInfo;
+use fathom_watch_samples::Unit;
 
 /// The protocol by which a target is probed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -28,10 +30,12 @@ pub enum Protocol {
     Dns,
     /// ICMP echo with increasing hop limits: each router on the path is a series.
     Hops,
+    /// A test of latency under load, from a table `[[test]]`.
+    Test,
 }
 
 impl Protocol {
-    /// All protocols.
+    /// All protocols of the key `probe`.
     pub const ALL: [Protocol; 8] = [
         Protocol::Icmp,
         Protocol::Udp,
@@ -53,12 +57,13 @@ impl Protocol {
             Protocol::Https => "https",
             Protocol::Dns => "dns",
             Protocol::Hops => "hops",
+            Protocol::Test => "test",
         }
     }
     /// The default port.
     pub const fn default_port(self) -> Option<u16> {
         match self {
-            Protocol::Icmp | Protocol::Hops => None,
+            Protocol::Icmp | Protocol::Hops | Protocol::Test => None,
             Protocol::Udp => Some(3279),
             Protocol::Tcp | Protocol::Http => Some(80),
             Protocol::Tls | Protocol::Https => Some(443),
@@ -75,6 +80,8 @@ impl Protocol {
             Protocol::Tls => 6,
             Protocol::Https => 8,
             Protocol::Hops => max_hops as u64,
+            // Its load is not limited in packets.
+            Protocol::Test => 0,
         }
     }
 }
@@ -158,11 +165,20 @@ impl Target {
             Protocol::Tls => with(&["", " connect", " handshake"]),
             Protocol::Http => with(&["", " connect", " answer"]),
             Protocol::Https => with(&["", " connect", " handshake", " answer"]),
+            Protocol::Test => TEST_DELAYS.map(String::from).into(),
             Protocol::Hops => {
                 let suffix = base.strip_prefix(Protocol::Hops.name()).unwrap_or_default();
                 (1..=self.options.max_hops).map(|n| format!("hop {n}{suffix}")).collect()
             }
         }
+    }
+    /// Names and units of the series of values other than delays.
+    pub fn levels(&self) -> Vec<(&'static str, Unit)> {
+        if self.protocol != Protocol::Test {
+            return Vec::new();
+        }
+        let rates = TEST_RATES.map(|name| (name, Unit::BitsPerSecond));
+        rates.into_iter().chain(TEST_BUFFERS.map(|name| (name, Unit::Bytes))).collect()
     }
     /// What alert rules need to know about each of the [series](Target::series), in the same order.
     pub fn series_info(&self) -> Vec<SeriesInfo> {

@@ -4,10 +4,10 @@ use super::{AppError, ExitClass};
 use crate::audit::AuditError;
 #[cfg(feature = "host")]
 use crate::fix::FixFailure;
+#[cfg(feature = "full")]
+use crate::history::Period;
 #[cfg(feature = "sweep")]
 use crate::sweep::SweepError;
-#[cfg(feature = "full")]
-use crate::watch::Period;
 #[cfg(feature = "analysis")]
 use fathom_capture_source::SourceError;
 #[cfg(feature = "full")]
@@ -108,7 +108,7 @@ impl fmt::Display for CommandError {
             CommandError::CaptureSource(error) => error.fmt(f),
             #[cfg(feature = "full")]
             CommandError::EmptyPeriod(Period { from, to }) => {
-                write!(f, "the period from {from} to {to} is empty: its end must be after its start")
+                write!(f, "the period from {from} to {to} is empty")
             }
             #[cfg(feature = "full")]
             CommandError::NoPeriod(error) => error.fmt(f),
@@ -124,7 +124,9 @@ impl fmt::Display for CommandError {
 
 #[cfg(feature = "full")]
 impl AppError {
-    pub(crate) fn history(error: HistoryError) -> Self {
+    /// A history that cannot be read.
+    #[must_use]
+    pub fn history(error: HistoryError) -> Self {
         AppError::History(error.to_string())
     }
 }

@@ -2,7 +2,7 @@
 use super::{DiagnosedRun, diagnosed};
 use crate::AppError;
 #[cfg(feature = "full")]
-use crate::watch::{HistorySource, Period};
+use crate::history::{HistorySource, Period};
 #[cfg(feature = "full")]
 use fathom_os::clock::utc_offset_s;
 use fathom_store::load_any;

@@ -2,9 +2,9 @@
 use super::StoreArgs;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use fathom_app::watch::{Period, WINDOWS};
 use fathom_os::clock::wall_now;
 use fathom_units::{Duration, WallTime};
+use fathom_watch_app::{Period, WINDOWS};
 use std::path::PathBuf;
 
 /// Export the history as a table: CSV or Parquet

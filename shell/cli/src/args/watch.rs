@@ -4,7 +4,7 @@ use super::export::WatchExportArgs;
 use super::{WatchAlertsArgs, WatchTestAlertArgs};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
-use fathom_app::watch::HistorySource;
+use fathom_watch_app::HistorySource;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -40,6 +40,7 @@ pub(crate) struct WatchArgs {
 #[derive(Subcommand, Debug)]
 pub(crate) enum WatchAction {
     Check(WatchCheckArgs),
+    Enroll(WatchEnrollArgs),
     Status(WatchStatusArgs),
     Alerts(WatchAlertsArgs),
     TestAlert(WatchTestAlertArgs),
@@ -98,6 +99,36 @@ pub(crate) struct WatchCheckArgs {
     /// Configuration to check
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
+}
+
+/// Enroll the site of a configuration at a gateway
+///
+/// Uses a token of the operator, and writes the identity of the site next to the history. A push
+/// with kind = "gateway" then needs no address and no password.
+#[derive(Args, Debug)]
+pub(crate) struct WatchEnrollArgs {
+    /// Configuration of the watch, with a [site]
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+    /// URL of the gateway, as in https://192.0.2.1:8078
+    #[arg(value_name = "GATEWAY")]
+    pub(crate) gateway: String,
+    /// File with the token of the operator
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) token_file: PathBuf,
+    /// SHA-256 of the gateway's certificate
+    ///
+    /// The gateway prints it at its start.
+    #[arg(long, value_name = "SHA-256", conflicts_with = "ca_file")]
+    pub(crate) fingerprint: Option<String>,
+    /// Certificate authorities of the gateway (PEM)
+    ///
+    /// Default: those of this host.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Directory of the history
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
 }
 
 /// Location of a history.

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
 
 fn config(args: &ServeArgs) -> Result<Config, Failure> {
     if args.silent && !args.token.is_given() {
-        let text = "--silent needs a token, without which nobody could be answered\n  try: --token-file FILE";
+        let text = "--silent needs a token\n  try: --token-file FILE";
         return Err(Failure::input(text));
     }
     let port_of = |protocol, port| serves(args, protocol).then_some(port);

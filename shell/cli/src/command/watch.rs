@@ -1,5 +1,6 @@
 //! `fathom watch`: monitors targets.
 mod diagnose;
+mod enroll;
 mod events;
 mod export;
 mod import;
@@ -14,9 +15,9 @@ use crate::help::refuse_misspelt;
 use crate::result::quoted;
 use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal::{self, Console, warn};
-use fathom_app::watch::{self, Source, WatchRequest, check_permission, checked, directory};
 use fathom_prose::HistoryOrigin;
 use fathom_text::counted;
+use fathom_watch_app::{self as watch, Source, WatchRequest, check_permission, checked, directory};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub(crate) fn run(args: &WatchArgs, console: Console) -> Outcome {
     match &args.action {
         Some(WatchAction::Check(check)) => self::check(&Source::File(check.config.clone())),
+        Some(WatchAction::Enroll(wanted)) => enroll::run(wanted, console),
         Some(WatchAction::Status(status)) => status::run(status, console),
         Some(WatchAction::Alerts(wanted)) => replay::run(wanted),
         Some(WatchAction::TestAlert(wanted)) => test_alert::run(wanted),

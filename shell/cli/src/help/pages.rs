@@ -224,6 +224,41 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
                 probe = [\"icmp\", \"dns\"]\n  interval = \"500ms\"",
     },
     #[cfg(feature = "full")]
+    page(
+        "fleet",
+        &[
+            ("fathom fleet sites --engine http://127.0.0.1:9090", "Rank the sites"),
+            ("fathom fleet gateway --state DIR --engine URL", "Receive from watches"),
+        ],
+    ),
+    #[cfg(feature = "full")]
+    page(
+        "fleet sites",
+        &[
+            ("fathom fleet sites --engine http://127.0.0.1:9090", "Rank the sites of a week"),
+            ("fathom fleet sites --engine URL --by provider --since 30d", "Group them"),
+        ],
+    ),
+    #[cfg(feature = "full")]
+    page(
+        "fleet gateway",
+        &[("fathom fleet gateway --state DIR --engine http://127.0.0.1:9090/api/v1/write", "")],
+    ),
+    #[cfg(feature = "full")]
+    page(
+        "fleet token",
+        &[
+            ("fathom fleet token --state DIR", "For any new site"),
+            ("fathom fleet token --state DIR --site home-17 --replace", "Enroll it again"),
+        ],
+    ),
+    #[cfg(feature = "full")]
+    page("fleet enrolled", &[("fathom fleet enrolled --state DIR", "List all sites")]),
+    #[cfg(feature = "full")]
+    page("fleet revoke", &[("fathom fleet revoke --state DIR home-17", "Refuse a stolen key")]),
+    #[cfg(feature = "full")]
+    page("watch enroll", &[("fathom watch enroll watch.toml https://192.0.2.1:8078 --token-file token", "")]),
+    #[cfg(feature = "full")]
     page("watch check", &[("fathom watch check watch.toml", "Find a mistake before the start")]),
     #[cfg(feature = "full")]
     page(

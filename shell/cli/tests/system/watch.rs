@@ -37,6 +37,10 @@ impl Watch {
             }
         }
     }
+    /// The lines since the last one that was waited for.
+    pub(crate) fn said(&self) -> Vec<String> {
+        self.lines.try_iter().collect()
+    }
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }

@@ -73,7 +73,7 @@ impl fmt::Display for FixError {
             FixError::Apply(error) => error.fmt(f),
             FixError::NoKnee(direction, Failure::NotDemanded) => write!(
                 f,
-                "no knee {direction}: the load did not fill the shaper even below the rate measured without it\n  try: a \
+                "no knee {direction}: the load did not fill the shaper\n  try: a \
                  closer server, or --{direction} RATE"
             ),
             FixError::NoKnee(direction, Failure::AlwaysDelayed) => write!(

@@ -226,9 +226,7 @@ fn hook(kind: &str) -> Handle {
 fn free_priority(now: &Snapshot) -> Result<u16, String> {
     let turns = now.of(What::Filter, true).map(|o| (o.header.info >> 16) as u16);
     let last = turns.max().unwrap_or(0);
-    last.checked_add(1).ok_or_else(|| {
-        "no free priority for an ingress filter: an existing one has the last, 65535".to_owned()
-    })
+    last.checked_add(1).ok_or_else(|| "no free priority for an ingress filter".to_owned())
 }
 
 /// A major number that people seldom use and the kernel does not assign (it starts at 8000).

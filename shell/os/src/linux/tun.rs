@@ -51,22 +51,21 @@ impl fmt::Display for TunError {
         match self {
             TunError::Missing => write!(
                 f,
-                "{DEVICE} does not exist: load the module (sudo modprobe tun); \
-                 in a container, pass the device (docker run --device {DEVICE})"
+                "{DEVICE} does not exist: sudo modprobe tun, \
+                 or in a container docker run --device {DEVICE}"
             ),
             TunError::NotOpenable { mode } => write!(
                 f,
-                "{DEVICE} cannot be opened: its mode is {mode:04o}, expected 0666: \
-                 sudo chmod 0666 {DEVICE}; if the mode is correct, \
-                 the container forbids it (docker run --device {DEVICE})"
+                "{DEVICE} cannot be opened: its mode is {mode:04o}: \
+                 sudo chmod 0666 {DEVICE}, or in a container docker run --device {DEVICE}"
             ),
             TunError::NoDriver => {
-                write!(f, "{DEVICE} has no driver: load the module (sudo modprobe tun)")
+                write!(f, "{DEVICE} has no driver: sudo modprobe tun")
             }
             TunError::Refused { step, source } => write!(
                 f,
                 "cannot create a TUN interface: {step} failed: {source} \
-                 (it needs CAP_NET_ADMIN in this network namespace: run as root, or without root in a user namespace)"
+                 (it needs CAP_NET_ADMIN: run as root, or in a user namespace)"
             ),
         }
     }

@@ -161,6 +161,15 @@ impl Judge {
         self.save();
     }
     fn take(&mut self, report: Report) {
+        // What a test of this watch does to the line raises no alert; its result may.
+        let at = match &report {
+            Report::Sample(_, sample) | Report::Amend(_, sample) => Some(sample.at),
+            Report::Level(_, level) => Some(level.at),
+            _ => None,
+        };
+        if at.is_some_and(|at| self.outlets.live.was_tested(at)) {
+            return;
+        }
         match report {
             Report::Sample(slot, sample) => self.watcher.sample(slot, sample),
             Report::Amend(slot, sample) => self.watcher.amend(slot, sample),

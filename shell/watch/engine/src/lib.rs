@@ -33,6 +33,6 @@ pub use history::{Event, FlushReport, HistoryWriter};
 pub use host::unknown_load;
 pub use limit::packet_limit;
 pub use live::{HostNow, LiveState, Total};
-pub use monitor::{Changes, Health, Monitor, permitted};
+pub use monitor::{Changes, Health, Monitor, TestValues, permitted};
 pub use register::THIS_HOST;
 pub use store_writer::StoreWriter;

@@ -14,6 +14,9 @@ pub struct LiveState {
     rows: Mutex<Vec<Option<Row>>>,
     host: Mutex<BTreeMap<SeriesSlot, HostSeries>>,
     own: Mutex<OwnState>,
+    tests: Mutex<BTreeMap<String, Vec<(&'static str, f64)>>>,
+    /// Start and end of the last test.
+    tested: Mutex<Option<(WallTime, Option<WallTime>)>>,
 }
 
 /// The period that counts as now for this host's own state: the usual interval of scrapers.
@@ -110,6 +113,38 @@ impl LiveState {
     pub fn host(&self) -> Vec<HostNow> {
         let time = wall_now();
         self.lock_host().values().filter_map(|series| series.at(time)).collect()
+    }
+    /// The values of the last result of each test, by name of the test: those of its series that
+    /// have one, in seconds, bit/s and bytes.
+    #[must_use]
+    pub fn tests(&self) -> BTreeMap<String, Vec<(&'static str, f64)>> {
+        self.lock_tests().clone()
+    }
+    /// Notes that a test begins to load the line.
+    pub fn begin_test(&self, at: WallTime) {
+        *self.lock_tested() = Some((at, None));
+    }
+    /// Notes that the test has ended, and the queue is empty again.
+    pub fn end_test(&self, at: WallTime) {
+        self.lock_tested().iter_mut().for_each(|(_, end)| *end = Some(at));
+    }
+    /// Whether a test loaded the line at this time.
+    pub(crate) fn was_tested(&self, at: WallTime) -> bool {
+        let tested = *self.lock_tested();
+        tested.is_some_and(|(begin, end)| at >= begin && end.is_none_or(|end| at < end))
+    }
+    fn lock_tested(&self) -> MutexGuard<'_, Option<(WallTime, Option<WallTime>)>> {
+        self.tested.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// Records the result of a test; a failed one has no values.
+    pub(crate) fn set_test(&self, name: &str, values: Vec<(&'static str, f64)>) {
+        self.lock_tests().insert(name.to_owned(), values);
+    }
+    pub(crate) fn remove_test(&self, name: &str) {
+        self.lock_tests().remove(name);
+    }
+    fn lock_tests(&self) -> MutexGuard<'_, BTreeMap<String, Vec<(&'static str, f64)>>> {
+        self.tests.lock().unwrap_or_else(PoisonError::into_inner)
     }
     /// The state of the program itself.
     #[must_use]

@@ -12,8 +12,9 @@ use crate::target::{Command, ProbedTarget, ResolvedAddress};
 use crate::writer;
 use fathom_os::clock::Clock;
 use fathom_os::echo::{EchoSocketError, echo_socket};
-use fathom_watch_plan::{Family, Plan, Protocol, Target, TargetNow};
-use fathom_watch_samples::{Tally, Unit};
+use fathom_units::{Duration, WallTime};
+use fathom_watch_plan::{Family, Plan, Protocol, TEST_BUFFERS, TEST_DELAYS, TEST_RATES, Target, TargetNow};
+use fathom_watch_samples::{Level, Outcome, Sample, Tally, Unit};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -42,6 +43,15 @@ pub struct Health {
     pub strangers: u64,
     /// Probes not sent because the program was not scheduled in time.
     pub missed: u64,
+}
+
+/// Results of a test.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct TestValues {
+    /// Delays in the order of [`TEST_DELAYS`].
+    pub delays: [Option<Duration>; TEST_DELAYS.len()],
+    /// Rates in bit/s, then buffers in bytes, in the order of [`Target::levels`].
+    pub levels: [Option<f64>; TEST_RATES.len() + TEST_BUFFERS.len()],
 }
 
 #[derive(Debug)]
@@ -119,7 +129,7 @@ impl Monitor {
         let (to_sockets, socket_commands) = channel();
         let (to_host, host_commands) = channel();
         let counts = Arc::new(EchoCounts::default());
-        let slots: Arc<std::sync::Mutex<BTreeMap<u32, Vec<SeriesSlot>>>> = Arc::default();
+        let addressed: Arc<std::sync::Mutex<BTreeMap<u32, Vec<SeriesSlot>>>> = Arc::default();
         let reporter = || Reporter::new(to_writer.clone());
         // Slots start with the lateness of each probing thread, then the host thread's series.
         let echo =
@@ -141,12 +151,12 @@ impl Monitor {
             std::thread::spawn(move || sockets.run()),
             std::thread::spawn(move || host.run()),
         ];
-        let resolver = Resolver::start(clock, to_writer.clone(), &moved(&slots, &register, &live));
+        let resolver = Resolver::start(clock, to_writer.clone(), &moved(&addressed, &register, &live));
         let mut monitor = Monitor {
             live,
             register,
             running: Vec::new(),
-            slots,
+            slots: addressed,
             next_number: 0,
             next_slot: crate::host::SLOTS_END,
             to_echo,
@@ -212,7 +222,7 @@ impl Monitor {
         let (number, slot) = (self.next_number, self.next_slot);
         let names = target.series();
         self.next_number += 1;
-        self.next_slot += names.len() as SeriesSlot;
+        self.next_slot += slots(&target);
         let literal = target.host.parse::<IpAddr>().ok();
         for (index, probe) in names.into_iter().enumerate() {
             let now = Some(row(&target, &probe, literal));
@@ -221,28 +231,70 @@ impl Monitor {
             self.register.open(PlannedSeries { slot, target: name, probe, unit: Unit::Seconds, now });
             self.lock_slots().entry(number).or_default().push(slot);
         }
+        for (own, (probe, unit)) in (slot + target.series().len() as SeriesSlot..).zip(target.levels()) {
+            let (target, probe) = (target.name.clone(), probe.to_owned());
+            self.register.open(PlannedSeries { slot: own, target, probe, unit, now: None });
+        }
         for (info, own) in target.series_info().into_iter().zip(slot..) {
             self.tell_judge(|| JudgeMessage::Open(own, info));
         }
+        if target.protocol == Protocol::Test {
+            // Its series are shown before its first result, which may be hours away.
+            let opened =
+                (slot..slot + slots(&target)).map(|own| Report::Reason(own, "no test so far".into()));
+            let _ = self.to_writer.send(opened.collect());
+        } else {
+            self.probe(&target, (number, slot), literal);
+        }
+        self.running.push(Running { target, number, slot });
+    }
+    /// Starts to probe a target.
+    fn probe(&self, target: &Arc<Target>, (number, slot): (u32, SeriesSlot), literal: Option<IpAddr>) {
         let mut resolved = ResolvedAddress::default();
         if let Some(address) = literal {
             resolved.take(suits(address, target.family));
         }
         let to = self.thread_of(target.protocol).clone();
-        let probed = ProbedTarget { number, target: Arc::clone(&target), slot, resolved };
+        let probed = ProbedTarget { number, target: Arc::clone(target), slot, resolved };
         let _ = to.send(Command::Add(probed));
         if let (None, Some(resolver)) = (literal, &self.resolver) {
             resolver.add(&target.host, target.family, Asker { number, to });
         }
-        self.running.push(Running { target, number, slot });
+    }
+    /// Records the result of a test at the time of its end: the delays of [`TEST_DELAYS`] in
+    /// seconds, the levels of [`Target::levels`]. A test without any delay has failed for `reason`.
+    pub fn record_test(&self, name: &str, at: WallTime, result: &TestValues, reason: &str) {
+        let is_it = |one: &&Running| one.target.protocol == Protocol::Test && one.target.name == name;
+        let Some(one) = self.running.iter().find(is_it) else { return };
+        let has_failed = result.delays.iter().all(Option::is_none);
+        let mut reports = Vec::new();
+        for (slot, delay) in (one.slot..).zip(result.delays) {
+            let outcome = delay.map(Outcome::Answered).or(has_failed.then_some(Outcome::Failed));
+            if has_failed {
+                reports.push(Report::Reason(slot, reason.to_owned()));
+            }
+            reports.extend(outcome.map(|outcome| Report::Sample(slot, Sample { at, outcome })));
+        }
+        for (slot, value) in (one.slot + TEST_DELAYS.len() as SeriesSlot..).zip(result.levels) {
+            reports.extend(value.map(|value| Report::Level(slot, Level { at, value: Some(value) })));
+        }
+        let _ = self.to_writer.send(reports);
+        let values = TEST_DELAYS.iter().zip(result.delays.map(|delay| delay.map(|d| d.as_secs_f64())));
+        let levels = one.target.levels().into_iter().zip(result.levels);
+        let known =
+            values.map(|(probe, value)| (*probe, value)).chain(levels.map(|((probe, _), v)| (probe, v)));
+        self.live.set_test(name, known.filter_map(|(probe, value)| Some((probe, value?))).collect());
     }
     fn stop_one(&self, one: &Running) {
-        let _ = self.thread_of(one.target.protocol).send(Command::Remove(one.number));
-        self.resolver.iter().for_each(|resolver| resolver.remove(one.number));
+        if one.target.protocol == Protocol::Test {
+            self.live.remove_test(&one.target.name);
+        } else {
+            let _ = self.thread_of(one.target.protocol).send(Command::Remove(one.number));
+            self.resolver.iter().for_each(|resolver| resolver.remove(one.number));
+        }
         // Its reports so far are recorded before its series are removed.
         self.lock_slots().remove(&one.number);
-        let count = one.target.series().len() as SeriesSlot;
-        for slot in one.slot..one.slot + count {
+        for slot in one.slot..one.slot + slots(&one.target) {
             self.tell_judge(|| JudgeMessage::Close(slot));
             self.register.close(slot, &self.live);
         }
@@ -289,6 +341,11 @@ impl Monitor {
         drop(self.writer);
         self.problems.try_iter().collect()
     }
+}
+
+/// Number of series of a target.
+fn slots(target: &Target) -> SeriesSlot {
+    (target.series().len() + target.levels().len()) as SeriesSlot
 }
 
 fn judge(

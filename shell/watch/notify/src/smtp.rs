@@ -85,7 +85,7 @@ impl Attempt<'_> {
         let mut connection = opened.map_err(|error| self.failed(&error))?;
         if self.relay.tls == RelayTls::StartTls {
             if !connection.can_starttls() {
-                return Err("the relay does not offer STARTTLS: nothing was sent (tls = \"none\" would send it unencrypted)".into());
+                return Err("the relay does not offer STARTTLS: nothing was sent (see tls)".into());
             }
             "STARTTLS".clone_into(&mut self.step);
             let started = connection.starttls(self.parameters()?, &self.hello).await;

@@ -9,6 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use ureq::Agent;
 
@@ -22,18 +23,45 @@ const MAX_TOKEN_BYTES: u64 = 64 << 10;
 /// Maximum size of a file of certificates, in bytes. Mozilla's whole list takes 200 kB.
 const MAX_AUTHORITIES_BYTES: u64 = 4 << 20;
 
+/// Gives the bearer key for a request, or says why it cannot.
+pub type KeySource = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+
+/// The gateway at which a site is enrolled.
+#[derive(Clone)]
+pub struct Gateway {
+    /// `https://HOST:PORT`.
+    pub url: String,
+    /// Its certificate authorities in PEM; `None` for the system's.
+    pub ca_file: Option<PathBuf>,
+    /// The name and the labels of the site.
+    pub labels: Vec<(String, String)>,
+    /// The key, which is replaced from time to time.
+    pub key: KeySource,
+}
+
 /// A destination for metrics.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Destination {
     pub(crate) push: Push,
+    /// The key of the gateway.
+    key: Option<KeySource>,
     pub(crate) agent: Agent,
     /// The label `instance` of all series.
     pub(crate) instance: String,
 }
 
+/// Without the key.
+impl fmt::Debug for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Destination").field("push", &self.push).field("instance", &self.instance).finish()
+    }
+}
+
 /// Why a destination is invalid. `Display` gives one line with the file and what to try.
 #[derive(Debug)]
 pub enum DestinationError {
+    /// The key of the gateway cannot be read, with the reason.
+    Key(String),
     /// A file cannot be read.
     File {
         /// The destination.
@@ -61,6 +89,7 @@ pub enum DestinationError {
 impl fmt::Display for DestinationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            DestinationError::Key(why) => f.write_str(why),
             DestinationError::File { name, key, path, source } => {
                 write!(f, "push {name}: {key}: cannot read {}: {}", path.display(), without_code(source))
             }
@@ -91,7 +120,20 @@ impl Destination {
             authorities: roots,
         });
         let instance = push.instance.clone().unwrap_or_else(own_name);
-        Ok(Destination { push: push.clone(), agent, instance })
+        Ok(Destination { push: push.clone(), key: None, agent, instance })
+    }
+    /// Creates the destination of a push to the gateway.
+    ///
+    /// # Errors
+    /// As [`Destination::of`].
+    pub fn at(push: &Push, gateway: &Gateway) -> Result<Destination, DestinationError> {
+        let complete = Push {
+            url: format!("{}/api/v1/write", gateway.url),
+            ca_file: gateway.ca_file.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            labels: gateway.labels.clone(),
+            ..push.clone()
+        };
+        Ok(Destination { key: Some(Arc::clone(&gateway.key)), ..Destination::of(&complete)? })
     }
     /// Whether two destinations are equal, so that a running sender can continue.
     pub(crate) fn is_same(&self, other: &Destination) -> bool {
@@ -99,7 +141,10 @@ impl Destination {
     }
     /// The bearer token, read each time because it may be short-lived.
     pub(crate) fn token(&self) -> Result<Option<String>, DestinationError> {
-        token(&self.push)
+        match &self.key {
+            Some(key) => key().map(Some).map_err(DestinationError::Key),
+            None => token(&self.push),
+        }
     }
     /// Labels of all series; in OTLP, `job` and `instance` are resource attributes.
     pub(crate) fn labels(&self) -> Vec<(String, String)> {

@@ -23,7 +23,7 @@ mod pusher;
 mod role;
 mod sender;
 
-pub use destination::{Destination, DestinationError};
+pub use destination::{Destination, DestinationError, Gateway, KeySource};
 pub use progress::{Progress, progress};
 pub use pusher::Pusher;
 pub use role::Names;

@@ -2,7 +2,7 @@
 use crate::cursor::{Counted, Cursor};
 use crate::feed::NANOS_PER_MILLI;
 use crate::role::{Names, Role};
-use fathom_watch_metrics::{HostGauge, Line, Point, Take, Value, each_probe_line};
+use fathom_watch_metrics::{Family, HostGauge, Line, Point, Take, TestGauge, Value, each_probe_line};
 use fathom_watch_samples::{Column, Window};
 use fathom_watch_store::{HistoryError, SeriesKey};
 
@@ -63,18 +63,33 @@ impl Maker<'_> {
         &mut self,
         key: &SeriesKey,
         columns: &[Column],
-        mut take: impl FnMut(&Line<'_>) -> Result<(), Halt>,
+        take: impl FnMut(&Line<'_>) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         match self.names.role(key) {
             Some(Role::Target) => self.target(key, columns, take),
             Some(Role::Host(HostGauge { family, label, take: how })) => {
-                let points: Vec<Point> = columns.iter().filter_map(|column| level(column, how)).collect();
-                let labels = self.labelled(&[label]);
-                let line = Line { family, labels, since_ms: 0, points };
-                if line.points.is_empty() { Ok(()) } else { take(&line) }
+                self.gauge(family, &[label], columns, how, take)
+            }
+            Some(Role::Test(TestGauge { family, direction })) => {
+                let own = [("test", Some(key.target.as_str())), ("direction", direction)];
+                let own: Vec<_> = own.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+                self.gauge(family, &own, columns, Take::Mean, take)
             }
             None => Ok(()),
         }
+    }
+    /// The levels of the columns that have any.
+    fn gauge(
+        &self,
+        family: &'static Family,
+        own: &[(&str, &str)],
+        columns: &[Column],
+        how: Take,
+        mut take: impl FnMut(&Line<'_>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        let points: Vec<Point> = columns.iter().filter_map(|column| level(column, how)).collect();
+        let line = Line { family, labels: self.labelled(own), since_ms: 0, points };
+        if line.points.is_empty() { Ok(()) } else { take(&line) }
     }
     fn target(
         &mut self,

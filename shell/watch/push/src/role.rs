@@ -1,6 +1,6 @@
 //! Maps series of the history to exported metrics.
-use fathom_watch_metrics::HostGauge;
-use fathom_watch_plan::Plan;
+use fathom_watch_metrics::{HostGauge, TestGauge};
+use fathom_watch_plan::{Plan, is_of_test};
 use fathom_watch_samples::Unit;
 use fathom_watch_store::SeriesKey;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub struct Names {
 pub(crate) enum Role<'k> {
     /// Delays of a target: a histogram and counters.
     Target,
+    /// A gauge of a test.
+    Test(TestGauge),
     /// A gauge of this host.
     Host(HostGauge<'k>),
 }
@@ -42,6 +44,9 @@ impl Names {
     pub(crate) fn role<'k>(&self, key: &'k SeriesKey) -> Option<Role<'k>> {
         if self.is_this_host(key) {
             return HostGauge::of(&key.probe).map(Role::Host);
+        }
+        if is_of_test(&key.probe) {
+            return TestGauge::of(&key.probe).map(Role::Test);
         }
         (key.unit == Unit::Seconds).then_some(Role::Target)
     }

@@ -297,9 +297,7 @@ impl Worker {
         if self.reported.refused == 0 {
             let age = Duration::from_millis(now_ms().saturating_sub(stretch.to_ms)).as_secs() / 60;
             let old = if age >= 10 {
-                format!(
-                    ". They are {age} min old: the receiver may need a setting for old points, such as Prometheus' storage.tsdb.out_of_order_time_window"
-                )
+                format!(". They are {age} min old: see storage.tsdb.out_of_order_time_window of Prometheus")
             } else {
                 String::new()
             };

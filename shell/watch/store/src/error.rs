@@ -73,7 +73,7 @@ impl fmt::Display for HistoryError {
             }
             HistoryError::Newer { path, version, known } => write!(
                 f,
-                "{} has version {version}, but this program supports only versions up to {known}: use a newer fathom, or another directory",
+                "{}: its version is {version}, the latest known is {known}: use a newer fathom, or another directory",
                 path.display()
             ),
             HistoryError::TooManySeries { path, limit } => {

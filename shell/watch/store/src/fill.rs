@@ -144,7 +144,8 @@ impl Filler<'_> {
             chunk.iter().for_each(&mut take);
         }
         self.each_open(series, &range, &mut take)?;
-        all.sort_by_key(|s: &Stored| s.at_ms);
+        // Samples of the same time are in the same order wherever they are stored.
+        all.sort_by_key(|s: &Stored| (s.at_ms, s.code));
         Ok(all)
     }
     /// A lower bound, from `from` on, of the time of the next sample of a series.

@@ -167,6 +167,14 @@ impl HistoryReader {
     pub fn newest(&mut self, SeriesId(series): SeriesId) -> Result<Option<Sample>, HistoryError> {
         self.read(|reader| Ok(reader.filler().newest(series)?.map(Stored::sample)))
     }
+    /// How far the history is written: the time of the newest record on disk, or the end of its ten
+    /// minutes; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn written(&mut self) -> Result<Option<WallTime>, HistoryError> {
+        self.read(|reader| Ok(newest(&reader.db, &reader.tail)))
+    }
     /// Times of the oldest single sample and of the oldest histogram.
     ///
     /// # Errors
@@ -177,7 +185,9 @@ impl HistoryReader {
             let db = &reader.db;
             let windows = [Table::TenMinutes, Table::Hours, Table::Days, Table::Recent];
             let oldest: Vec<_> = windows.into_iter().map(|t| t.oldest_ms(db)).collect::<Result<_, _>>()?;
-            Ok((wall(Table::Chunk.oldest_ms(db)?), wall(oldest.into_iter().flatten().min())))
+            // If the clock was stepped back, ten minutes can be older than the six-hour chunks.
+            let samples = [Table::Chunk.oldest_ms(db)?, Table::Part.oldest_ms(db)?];
+            Ok((wall(samples.into_iter().flatten().min()), wall(oldest.into_iter().flatten().min())))
         })
     }
     /// Damage found since the last call.

@@ -68,10 +68,7 @@ impl fmt::Display for WebError {
             WebError::Secret { path, why } => write!(f, "the page's password file {} {why}", path.display()),
             WebError::Certificate(error) => write!(f, "the page's certificate: {error}"),
             WebError::NoSecret { address } => {
-                write!(
-                    f,
-                    "the page on {address} can be reached by others, but no password file is configured: set password_file"
-                )
+                write!(f, "others can reach the page on {address}: set password_file")
             }
             WebError::System(source) => write!(f, "cannot serve the page: {}", without_code(source)),
         }

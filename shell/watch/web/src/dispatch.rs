@@ -87,9 +87,10 @@ impl App {
     async fn metrics(&self, request: &Parts) -> Result<Reply, Refusal> {
         let form = Form::wanted(&request.headers);
         let live = Arc::clone(&self.live);
-        let made =
-            tokio::task::spawn_blocking(move || expose(&live.totals(), &live.host(), &live.own(), form))
-                .await;
+        let made = tokio::task::spawn_blocking(move || {
+            expose(&live.totals(), &live.host(), &live.tests(), &live.own(), form)
+        })
+        .await;
         let bytes = made.map_err(|_| broken())?;
         Ok(Whole { content_type: form.content_type(), bytes, age: Age::Changing }.reply(&request.headers))
     }

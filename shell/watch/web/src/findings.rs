@@ -8,8 +8,10 @@ use crate::smoke::seconds;
 use fathom_diagnose::{Months, PastLoad, PastSeries, Zone, diagnose_months};
 use fathom_run::{Finding, Span};
 use fathom_units::{Direction, WallTime};
+use fathom_watch_plan::{TEST_DELAYS, is_of_test};
 use fathom_watch_samples::{Column, Unit};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 const HOUR_NS: u64 = 3_600 * 1_000_000_000;
@@ -36,6 +38,10 @@ pub fn find_in_months(
     let target_of = |id: Option<u32>| all.iter().find(|s| Some(s.id) == id).map(|s| s.target.as_str());
     let mut months = Months { zone, ..Months::default() };
     months.load = load(past, &all, span.end)?;
+    let tested = tested(past, &all, span.end)?;
+    for load in &mut months.load {
+        load.slots.retain(|slot| !tested.contains(&(slot.from.0 / SLOT_NS)));
+    }
     for one in all.iter().filter(|s| s.unit == Unit::Seconds && is_whole(s)) {
         let hours = hours(past, one, span.clone())?;
         if hours.iter().all(|hour| hour.tally.sent == 0) {
@@ -50,11 +56,13 @@ pub fn find_in_months(
     Ok(diagnose_months(&months))
 }
 
-/// Excludes routers, which answer irregularly, and phases of connections.
+/// Excludes routers, which answer irregularly, phases of connections, and tests, which load the
+/// line.
 fn is_whole(series: &Series) -> bool {
     let parts = [" connect", " handshake", " answer"];
     series.target != THIS_HOST
         && !series.probe.starts_with("hop ")
+        && !is_of_test(&series.probe)
         && !parts.iter().any(|part| series.probe.ends_with(part))
 }
 
@@ -82,6 +90,19 @@ fn load(past: &mut dyn Past, all: &[Series], to: WallTime) -> Result<Vec<PastLoa
         }
     }
     Ok(load)
+}
+
+/// The ten-minute slots in which a test of this watch loaded the line. It is not the house's own
+/// traffic. A test takes minutes, and its result has the time of its end.
+fn tested(past: &mut dyn Past, all: &[Series], to: WallTime) -> Result<BTreeSet<u64>, String> {
+    let mut tested = BTreeSet::new();
+    for one in all.iter().filter(|s| s.probe == TEST_DELAYS[0]) {
+        let with_test = slots(past, one, to)?.into_iter().filter(|slot| slot.tally.sent > 0);
+        tested.extend(
+            with_test.flat_map(|slot| [(slot.from.0 / SLOT_NS).saturating_sub(1), slot.from.0 / SLOT_NS]),
+        );
+    }
+    Ok(tested)
 }
 
 /// Local time as given by `offset_s`, evaluated hour by hour: each change of the UTC offset.

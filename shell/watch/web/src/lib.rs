@@ -41,7 +41,7 @@ mod stored;
 pub use config::{DEFAULT_LISTEN, WebConfig, WebError};
 pub use fathom_certificate::Certificate;
 pub use findings::{find_in_months, findings_json, zone_of};
-pub use now::{HostNow, Live, TestResult, Total};
+pub use now::{HostNow, Live, TestNow, TestResult, Total};
 pub use past::{Event, OpenPast, Past, Series};
 pub use period::{Period, PeriodError, period_run};
 pub use server::{Server, serve};

@@ -2,11 +2,11 @@
 //! compatible scrapers request.
 mod protobuf;
 
-use crate::now::{HostNow, Total};
+use crate::now::{HostNow, TestNow, Total};
 use fathom_watch_metrics::{
-    Exposed, Family, HostGauge, Metric, MetricValue, OPENMETRICS_TYPE, Take, exposition,
+    Exposed, Family, HostGauge, Metric, MetricValue, OPENMETRICS_TYPE, Take, TestGauge, exposition,
 };
-use fathom_watch_plan::{OwnState, OwnTrouble};
+use fathom_watch_plan::{OwnState, OwnTrouble, is_of_test};
 use hyper::HeaderMap;
 use hyper::header;
 
@@ -56,9 +56,19 @@ impl Form {
 }
 
 /// The complete exposition.
-pub(crate) fn expose(totals: &[Total], host: &[HostNow], own: &OwnState, form: Form) -> Vec<u8> {
-    let families: Vec<Exposed<'_>> =
-        families(totals).into_iter().chain(gauges(host)).chain(of_the_watch(own)).collect();
+pub(crate) fn expose(
+    totals: &[Total],
+    host: &[HostNow],
+    tests: &[TestNow],
+    own: &OwnState,
+    form: Form,
+) -> Vec<u8> {
+    let families: Vec<Exposed<'_>> = families(totals)
+        .into_iter()
+        .chain(gauges(host))
+        .chain(of_tests(tests))
+        .chain(of_the_watch(own))
+        .collect();
     match form {
         Form::Text => exposition(&families, false).into_bytes(),
         Form::OpenMetrics => exposition(&families, true).into_bytes(),
@@ -66,7 +76,10 @@ pub(crate) fn expose(totals: &[Total], host: &[HostNow], own: &OwnState, form: F
     }
 }
 
-fn families(totals: &[Total]) -> Vec<Exposed<'_>> {
+fn families(all: &[Total]) -> Vec<Exposed<'_>> {
+    // Tests have other metrics.
+    let totals: Vec<&Total> = all.iter().filter(|total| !is_of_test(&total.probe)).collect();
+    let totals = totals.as_slice();
     let exposed = |family, metrics| Exposed { family, metrics };
     vec![
         exposed(&Family::RTT, each(totals, |total| Some(MetricValue::Histogram(&total.sketch)))),
@@ -74,10 +87,10 @@ fn families(totals: &[Total]) -> Vec<Exposed<'_>> {
             &Family::LAST_RTT,
             each(totals, |total| Some(MetricValue::Number(total.last?.as_secs_f64()))),
         ),
-        exposed(&Family::PROBES, totals.iter().flat_map(outcomes).collect()),
+        exposed(&Family::PROBES, totals.iter().copied().flat_map(outcomes).collect()),
         exposed(&Family::DUPLICATES, counts(totals, |total| total.tally.duplicates)),
         exposed(&Family::REORDERED, counts(totals, |total| total.tally.reordered)),
-        exposed(&Family::ALERT_ACTIVE, totals.iter().flat_map(alerts).collect()),
+        exposed(&Family::ALERT_ACTIVE, all.iter().flat_map(alerts).collect()),
     ]
 }
 
@@ -85,6 +98,25 @@ fn gauges(host: &[HostNow]) -> impl Iterator<Item = Exposed<'_>> {
     HostGauge::FAMILIES
         .into_iter()
         .map(|family| Exposed { family, metrics: host.iter().filter_map(|now| gauge(family, now)).collect() })
+}
+
+fn of_tests(tests: &[TestNow]) -> impl Iterator<Item = Exposed<'_>> {
+    TestGauge::FAMILIES.into_iter().map(move |family| {
+        let metrics =
+            tests.iter().flat_map(|test| test.values.iter().filter_map(|v| of_test(family, test, v)));
+        Exposed { family, metrics: metrics.collect() }
+    })
+}
+
+fn of_test<'t>(
+    family: &Family,
+    test: &'t TestNow,
+    (probe, value): &(&'static str, f64),
+) -> Option<Metric<'t>> {
+    let gauge = TestGauge::of(probe).filter(|gauge| gauge.family == family)?;
+    let direction = gauge.direction.map(|direction| ("direction", direction));
+    let labels = [("test", test.name.as_str())].into_iter().chain(direction).collect();
+    Some(Metric { labels, value: MetricValue::Number(*value), created_s: None })
 }
 
 fn of_the_watch(own: &OwnState) -> [Exposed<'static>; 4] {
@@ -119,14 +151,14 @@ fn labels(total: &Total) -> Vec<(&'static str, &str)> {
     vec![("target", &total.name), ("group", &total.group), ("host", &total.host), ("probe", &total.probe)]
 }
 
-fn each<'a>(totals: &'a [Total], value: impl Fn(&'a Total) -> Option<MetricValue<'a>>) -> Vec<Metric<'a>> {
-    let metric = |total: &'a Total| {
+fn each<'a>(totals: &[&'a Total], value: impl Fn(&'a Total) -> Option<MetricValue<'a>>) -> Vec<Metric<'a>> {
+    let metric = |total: &&'a Total| {
         Some(Metric { labels: labels(total), value: value(total)?, created_s: created_s(total) })
     };
     totals.iter().filter_map(metric).collect()
 }
 
-fn counts(totals: &[Total], count: fn(&Total) -> u64) -> Vec<Metric<'_>> {
+fn counts<'a>(totals: &[&'a Total], count: fn(&Total) -> u64) -> Vec<Metric<'a>> {
     each(totals, |total| Some(MetricValue::Number(count(total) as f64)))
 }
 
@@ -151,7 +183,36 @@ fn alerts(total: &Total) -> impl Iterator<Item = Metric<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_units::WallTime;
+    use fathom_watch_samples::{Sketch, Tally};
     use hyper::header::HeaderValue;
+
+    #[test]
+    fn tests_have_gauges_and_no_probes() {
+        let values = vec![("lag", 0.5), ("lag up", 0.5), ("idle", 0.012), ("rate down", 9e6)];
+        let tests = [TestNow { name: "line".into(), values }];
+        let total = Total {
+            name: "line".into(),
+            group: String::new(),
+            host: "192.0.2.1".into(),
+            probe: "lag up".into(),
+            tally: Tally { sent: 1, answered: 1, ..Tally::default() },
+            sketch: Sketch::default(),
+            last: None,
+            since: WallTime(0),
+            alerts: vec!["bloated".into()],
+        };
+        let text = expose(&[total], &[], &tests, &OwnState::default(), Form::Text);
+        let text = String::from_utf8(text).unwrap();
+        let of_line: Vec<&str> = text.lines().filter(|line| line.contains("\"line\"")).collect();
+        let expected = [
+            "fathom_alert_active{target=\"line\",group=\"\",host=\"192.0.2.1\",probe=\"lag up\",alert=\"bloated\"} 1",
+            "fathom_test_lag_seconds{test=\"line\",direction=\"up\"} 0.5",
+            "fathom_test_idle_latency_seconds{test=\"line\"} 0.012",
+            "fathom_test_rate_bits_per_second{test=\"line\",direction=\"down\"} 9000000",
+        ];
+        assert_eq!(of_line, expected);
+    }
 
     #[test]
     fn the_scraper_gets_the_format_it_prefers() {

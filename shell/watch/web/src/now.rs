@@ -50,6 +50,15 @@ pub struct TestResult {
     pub text: String,
 }
 
+/// The values of the last result of a test.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TestNow {
+    /// Name of the test.
+    pub name: String,
+    /// Names of its series and their values, in seconds, bit/s and bytes.
+    pub values: Vec<(&'static str, f64)>,
+}
+
 /// Source of current data. Called about once a second, from a thread that may block.
 pub trait Live: Send + Sync {
     /// All targets.
@@ -58,6 +67,10 @@ pub trait Live: Send + Sync {
     fn totals(&self) -> Vec<Total>;
     /// Values of the probing host.
     fn host(&self) -> Vec<HostNow> {
+        Vec::new()
+    }
+    /// Values of the last result of each scheduled test.
+    fn tests(&self) -> Vec<TestNow> {
         Vec::new()
     }
     /// The state of the program itself.

@@ -1,6 +1,6 @@
 //! A target as shown on the page and in the API.
 use fathom_units::Duration;
-use fathom_watch_plan::TargetNow;
+use fathom_watch_plan::{TargetNow, is_of_test};
 use fathom_watch_samples::Outcome;
 use serde_json::{Value, json};
 
@@ -50,6 +50,14 @@ fn rounded(delay: Option<Duration>) -> Option<f64> {
     format!("{value:.2e}").parse().ok()
 }
 
+/// The last result of a test, which has one in hours.
+fn last_of_test(target: &TargetNow) -> Option<Duration> {
+    match target.last {
+        Some(Outcome::Answered(delay)) if is_of_test(&target.probe) => Some(delay),
+        _ => None,
+    }
+}
+
 pub(crate) fn row(target: &TargetNow) -> Value {
     let failing = target.failing_since.as_ref().filter(|_| is_failing(target));
     json!({
@@ -64,7 +72,7 @@ pub(crate) fn row(target: &TargetNow) -> Value {
         "lost": target.tally.lost,
         "late": target.tally.late,
         "failed": target.tally.failed,
-        "median_s": rounded(target.median),
+        "median_s": rounded(target.median.or(last_of_test(target))),
         "p95_s": rounded(target.p95),
         "failing_since_s": failing.map(|(since, _)| since.0 as f64 / 1e9),
         "reason": failing.map_or("", |(_, reason)| reason.as_str()),
@@ -94,6 +102,16 @@ pub(crate) mod tests {
             failing_since: None,
             alerts: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_test_shows_its_last_result() {
+        let old = TargetNow { median: None, tally: Tally::default(), ..target("line") };
+        assert_eq!(row(&old)["median_s"], Value::Null, "a probe of last minute only");
+        let test = TargetNow { probe: "lag up".into(), ..old };
+        assert_eq!(row(&test)["median_s"], 0.012);
+        let failed = TargetNow { last: Some(Outcome::Failed), ..test };
+        assert_eq!(row(&failed)["median_s"], Value::Null);
     }
 
     #[test]

@@ -151,6 +151,15 @@ fn documents_without_a_run_match_the_schema() {
         "median_s": 0.012, "p95_s": 0.03, "max_s": null, "newest_at": "2026-02-05T00:01:00Z",
     });
     let sent = json!({ "name": "far", "sent_until": "2026-02-05T00:01:00Z", "behind_s": 3.0 });
+    let archives = json!([
+        { "name": "far", "sent_until": "2026-02-05T12:00:00Z", "objects": 7, "refused": 0, "results": 1 },
+        { "name": "near", "problem": "nothing was sent yet" },
+    ]);
+    let test = json!({
+        "test": "line", "at": "2026-02-05T12:00:00.000Z", "lag_up_s": 0.5, "lag_down_s": 0.06, "idle_p50_s": 0.012,
+        "goodput_up_bits_per_second": 9e5, "goodput_down_bits_per_second": null, "buffer_up_bytes": 64e3,
+        "buffer_down_bytes": null,
+    });
     let pushes = [sent, json!({ "name": "far", "problem": "no cursor" })];
     let alert = json!({
         "alert": "slow", "type": "latency", "target": "far", "probe": "icmp", "raised_at": "2026-02-05T00:00:00Z",
@@ -158,7 +167,13 @@ fn documents_without_a_run_match_the_schema() {
     });
     let diagnosis = Diagnosis { findings: findings(), ..Diagnosis::default() };
     for (command, data) in [
-        ("watch status", ("status", json!({ "targets": [target], "pushes": pushes }))),
+        (
+            "watch status",
+            (
+                "status",
+                json!({ "targets": [target], "tests": [test], "tested": "line", "pushes": pushes, "archives": archives }),
+            ),
+        ),
         (
             "watch diagnose",
             ("period", json!({ "from": "2026-02-05T00:00:00Z", "to": "2026-02-06T00:00:00Z" })),

@@ -14,6 +14,7 @@ fn the_last_minute() {
     let (mut wide, mut narrow) = (String::new(), String::new());
     for (name, series) in recents() {
         let status = RecentStatus {
+            tests: &[],
             series: &series,
             history_end: Some("2026-11-24T12:00:00Z"),
             exports: if name == "several targets" { &exports } else { &[] },

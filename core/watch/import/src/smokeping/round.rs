@@ -79,9 +79,7 @@ struct Places {
 
 impl Places {
     fn of(rrd: &Rrd<'_>) -> Result<Places, String> {
-        let not = || {
-            "is not a SmokePing database (the sources loss, median, ping1 and so on are missing)".to_string()
-        };
+        let not = || "is not a SmokePing database (without loss, median, ping1)".to_string();
         let (loss, median) = (rrd.source("loss").ok_or_else(not)?, rrd.source("median").ok_or_else(not)?);
         let is_ping = |name: &str| {
             name.strip_prefix("ping").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))

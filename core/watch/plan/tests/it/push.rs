@@ -17,6 +17,7 @@ fn a_short_push_has_defaults() {
         Push {
             name: "127.0.0.1".into(),
             kind: PushKind::RemoteWrite2,
+            to_gateway: false,
             url: "http://127.0.0.1:9090/api/v1/write".into(),
             histogram: PushHistogram::Native,
             interval: Duration::from_secs(60),
@@ -56,12 +57,12 @@ fn all_keys() {
 fn errors_have_their_line() {
     let rw = "kind = 'remote_write'\nurl = 'http://a/w'\n";
     let cases = [
-        ("url = 'http://a/'\n".to_owned(), 5, "kind is missing (expected \"remote_write\" or \"otlp\")"),
+        ("url = 'http://a/'\n".to_owned(), 5, "kind is missing (known: remote_write, otlp, gateway)"),
         ("kind = 'remote_write'\n".to_owned(), 5, "url is missing"),
         (
             "kind = 'remotewrite'\nurl = 'http://a/'\n".to_owned(),
             6,
-            "kind: unknown kind \"remotewrite\" (known: remote_write, otlp; did you mean \"remote_write\"?)",
+            "kind: unknown kind \"remotewrite\" (known: remote_write, otlp, gateway; did you mean \"remote_write\"?)",
         ),
         ("kind = 'otlp'\nurl = 'a:4318'\n".to_owned(), 7, "must start with http:// or https://"),
         (

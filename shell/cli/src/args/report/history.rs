@@ -2,7 +2,7 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use fathom_app::results::ResultSource;
-use fathom_app::watch::{HistorySource, Period};
+use fathom_watch_app::{HistorySource, Period};
 use std::path::PathBuf;
 
 /// A target of `fathom watch`, and the location of its history.

@@ -1,20 +1,17 @@
 //! `fathom fix --auto`: adjusts the rates continuously.
-mod log;
-
 use super::{framing, note, show, test_config, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::{self, Console, warn};
 use fathom_app::AppError;
-use fathom_app::fix::{AutorateRequest, Autorated, FixFailure, FixProgress, autorate};
+use fathom_app::fix::{AutorateRequest, Autorated, FixFailure, FixProgress, ProgressLog, autorate, cuts};
 use fathom_fix::auto::{AutoConfig, DirectionStatus, ReflectConfig};
 use fathom_os::clock::Clock;
 use fathom_shape::autorate::{Bounds, Config};
 use fathom_shaper::{Place, Plan, ShaperKind};
 use fathom_text::{milliseconds, rate};
 use fathom_units::PerDirection;
-use log::{ProgressLog, cuts};
 
 /// The backlog of our own queue shows whether a delay is ours. A probe that waits in it measures
 /// the queue instead of the line.

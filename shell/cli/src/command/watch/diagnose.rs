@@ -3,10 +3,10 @@ use super::HistoryWords;
 use crate::args::{WatchDiagnoseArgs, period};
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, Console};
-use fathom_app::watch::diagnose;
 use fathom_report::{Patterns, patterns_screen};
 use fathom_run::Finding;
 use fathom_units::WallTime;
+use fathom_watch_app::diagnose;
 
 pub(crate) fn run(args: &WatchDiagnoseArgs, console: Console) -> Outcome {
     let search = diagnose(&args.history.source(), period(args.since, None))?;

@@ -1,7 +1,7 @@
 //! The events of a watch as lines on stderr.
 use crate::terminal::{Console, warn};
-use fathom_app::watch::{WatchEvent, WatchRequest};
 use fathom_text::counted;
+use fathom_watch_app::{WatchEvent, WatchRequest};
 use std::io::{self, IsTerminal};
 
 /// Prints an event of the watch that `request` started. `-q` leaves out events that are not
@@ -62,6 +62,7 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
             folder.display()
         ),
         WatchEvent::Problem(text) | WatchEvent::Delivery(text) | WatchEvent::Push(text) => text.clone(),
+        WatchEvent::Test(text) => text.clone(),
         WatchEvent::AlertsNotLoaded(text) => text.clone(),
         WatchEvent::Missed(count) => {
             let probes = counted(*count, "probe was", "probes were");

@@ -2,8 +2,8 @@
 use crate::args::{TableFormat, WatchExportArgs, period};
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{Console, warn};
-use fathom_app::watch::{self, Destination, ExportRequest, export};
 use fathom_text::counted;
+use fathom_watch_app::{self as watch, Destination, ExportRequest, export};
 use std::path::Path;
 
 pub(crate) fn run(args: &WatchExportArgs, console: Console) -> Outcome {

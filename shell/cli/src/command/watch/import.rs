@@ -2,8 +2,8 @@
 use crate::args::WatchSmokepingArgs;
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, Console, warn};
-use fathom_app::watch::{Conversion, ImportEvent, ImportOutcome, convert, directory, import_databases};
 use fathom_text::counted;
+use fathom_watch_app::{Conversion, ImportEvent, ImportOutcome, convert, directory, import_databases};
 
 pub(crate) fn run(args: &WatchSmokepingArgs, console: Console) -> Outcome {
     let name = args.output.as_ref().map_or("stdout".into(), |path| path.display().to_string());

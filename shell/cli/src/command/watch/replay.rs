@@ -2,9 +2,9 @@
 use crate::args::{WatchAlertsArgs, period};
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, warn};
-use fathom_app::watch::{Period, ReplayRequest, Replayed, ReplayedAlert, Source, replay};
 use fathom_text::counted;
 use fathom_units::{Duration, WallTime};
+use fathom_watch_app::{Period, ReplayRequest, Replayed, ReplayedAlert, Source, replay};
 use std::fmt::Write;
 
 const SECOND: u64 = 1_000_000_000;

@@ -2,7 +2,7 @@
 use crate::args::WatchTestAlertArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal;
-use fathom_app::watch::{ReceiverTest, Source, test_receivers};
+use fathom_watch_app::{ReceiverTest, Source, test_receivers};
 
 pub(crate) fn run(args: &WatchTestAlertArgs) -> Outcome {
     let source = Source::File(args.config.clone());

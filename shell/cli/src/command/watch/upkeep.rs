@@ -3,8 +3,8 @@ use super::HistoryWords;
 use crate::args::{StoreArgs, WatchBackupArgs};
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, warn};
-use fathom_app::watch::{Recovered, RepairEvent, back_up, repair, verify};
 use fathom_text::counted;
+use fathom_watch_app::{Recovered, RepairEvent, back_up, repair, verify};
 use std::path::Path;
 
 pub(super) fn run_verify(args: &StoreArgs) -> Outcome {

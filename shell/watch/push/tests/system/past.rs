@@ -87,6 +87,20 @@ impl Past {
                 self.history.record_levels(id, &[Level { at, value: Some(2e6) }]);
             }
         }
+        // A test in the first minute.
+        let tested = WallTime(self.until.0 + 30 * SECOND_NS);
+        for (probe, lag_ms) in [("lag", 500), ("lag up", 500), ("lag down", 60), ("idle", 12)] {
+            let id = self.series("line", probe, Unit::Seconds);
+            self.history.record(
+                id,
+                &[Sample { at: tested, outcome: Outcome::Answered(Duration::from_millis(lag_ms)) }],
+            );
+        }
+        for (probe, unit, value) in [("rate up", Unit::BitsPerSecond, 9e5), ("buffer up", Unit::Bytes, 64e3)]
+        {
+            let id = self.series("line", probe, unit);
+            self.history.record_levels(id, &[Level { at: tested, value: Some(value) }]);
+        }
         let id = self.series(THIS_HOST, "lateness of icmp", Unit::Seconds);
         // A sample beyond the end shows that everything before it is written.
         for second in 0..=minutes * 60 {

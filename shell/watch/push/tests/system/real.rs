@@ -77,6 +77,19 @@ fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
         is_near(seen, truth.quantile(q).unwrap(), BUCKET, &format!("quantile {q}"));
     }
     is_near(after.value("fathom_host_sent_bits_per_second{interface='eth0'}", at_ms), 2e6, BUCKET, "load");
+    let gauges = [
+        ("lag_seconds{test='line',direction='up'}", 0.5),
+        ("lag_seconds{test='line',direction='down'}", 0.06),
+        ("idle_latency_seconds{test='line'}", 0.012),
+        ("rate_bits_per_second{test='line',direction='up'}", 9e5),
+        ("buffer_bytes{test='line',direction='up'}", 64e3),
+    ];
+    for (gauge, value) in gauges {
+        let seen = after.value(&format!("last_over_time(fathom_test_{gauge}[1h])"), at_ms);
+        is_near(seen, value, BUCKET, gauge);
+    }
+    assert_eq!(after.value("count(count_over_time(fathom_test_lag_seconds[1h]))", at_ms), 2.0);
+    assert_eq!(after.value("count_over_time(fathom_test_lag_seconds{direction='up'}[2h])", at_ms), 3.0);
     again.stop();
 }
 

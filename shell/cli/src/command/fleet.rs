@@ -1,0 +1,123 @@
+//! `fathom fleet`: the lines of an operator.
+use crate::args::{FleetAction, FleetArgs, FleetGatewayArgs, FleetSitesArgs, FleetTokenArgs};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::signal;
+use crate::terminal::{self, Console, warn};
+use fathom_os::clock::wall_now;
+use fathom_report::{FleetScreen, fleet_screen};
+use fathom_units::WallTime;
+use fathom_watch_app::fleet::{
+    self, BLOATED_S, EngineConfig, EnrolledSite, GatewayConfig, GatewayEngine, GatewayProgress, Labels,
+    Limits, SitesRequest, TokenRequest,
+};
+use std::time::Duration;
+
+pub(crate) fn run(args: &FleetArgs, console: Console) -> Outcome {
+    match &args.action {
+        FleetAction::Sites(wanted) => sites(wanted, console),
+        FleetAction::Gateway(wanted) => gateway(wanted, console),
+        FleetAction::Token(wanted) => token(wanted),
+        FleetAction::Enrolled(wanted) => {
+            let all = fleet::enrolled(&wanted.state.state)?;
+            terminal::print(&all.iter().map(enrolled).collect::<String>())?;
+            Ok(Exit::Healthy)
+        }
+        FleetAction::Revoke(wanted) => {
+            fleet::revoke(&wanted.state.state, &wanted.site)?;
+            console.note(&format!("site {} is revoked", wanted.site));
+            Ok(Exit::Healthy)
+        }
+    }
+}
+
+fn sites(args: &FleetSitesArgs, console: Console) -> Outcome {
+    let request = SitesRequest {
+        engine: EngineConfig {
+            url: args.engine.clone(),
+            token_file: args.token_file.clone(),
+            ca_file: args.ca_file.clone(),
+            headers: args.header.clone(),
+        },
+        since: args.since.before(wall_now()),
+        only: args.only.clone(),
+        by: args.by.clone(),
+    };
+    let found = fleet::sites(&request)?;
+    let text = if args.json {
+        format!("{:#}\n", found.document())
+    } else {
+        let (style, columns) = console.stdout_form();
+        let shown = FleetScreen {
+            fleet: &found.fleet,
+            groups: found.groups.as_ref().map(|(label, groups)| (label.as_str(), groups.as_slice())),
+            outliers: &found.outliers(),
+            limit_s: BLOATED_S,
+        };
+        fleet_screen(&shown, columns, style)
+    };
+    terminal::print(&text)?;
+    Ok(Exit::Healthy)
+}
+
+fn gateway(args: &FleetGatewayArgs, console: Console) -> Outcome {
+    let cancel = signal::cancel_token()?;
+    fleet::serve_gateway(&config(args), &cancel, &mut |progress| match progress {
+        GatewayProgress::Ready { address, fingerprint } => {
+            let scheme = if args.no_tls { "http" } else { "https" };
+            let fingerprint = fingerprint.map_or_else(String::new, |f| format!("\nfingerprint: {f}"));
+            console
+                .note(&format!("fathom fleet gateway: {scheme}://{address}{fingerprint}\nCtrl-C stops it"));
+        }
+        GatewayProgress::Event(text) => warn(&format!("fathom fleet gateway: {text}")),
+    })?;
+    Ok(Exit::Healthy)
+}
+
+fn config(args: &FleetGatewayArgs) -> GatewayConfig {
+    let state = args.state.state.clone();
+    let certificate = match (&args.certificate_file, &args.key_file) {
+        (Some(chain), Some(key)) => Some(fleet::certificate_files(chain, key)),
+        _ => (!args.no_tls).then(|| fleet::own_certificate(&state, args.listen)),
+    };
+    let engine = args.engine.as_ref().map(|url| GatewayEngine {
+        headers: args.header.clone(),
+        token_file: args.token_file.clone(),
+        ca_file: args.ca_file.clone(),
+        ..GatewayEngine::new(url)
+    });
+    let limits =
+        Limits { series: args.max_series, samples_per_minute: args.max_samples, ..Limits::default() };
+    GatewayConfig {
+        listen: args.listen,
+        engine,
+        objects: args.objects.clone(),
+        limits,
+        certificate,
+        metrics_password_file: args.password_file.clone(),
+        ..GatewayConfig::new(state)
+    }
+}
+
+fn token(args: &FleetTokenArgs) -> Outcome {
+    let pairs = args.label.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let labels = Labels::parse(pairs).map_err(|error| Failure::input(format_args!("--label: {error}")))?;
+    let request = TokenRequest {
+        life: Duration::from_nanos(args.valid.as_nanos()),
+        site: args.site.clone(),
+        labels: (!args.label.is_empty()).then_some(labels),
+        replaces: args.replace,
+    };
+    let text = fleet::issue_token(&args.state.state, &request)?;
+    terminal::print(&format!("{text}\n"))?;
+    Ok(Exit::Healthy)
+}
+
+/// A site: its name, labels, and state.
+fn enrolled(site: &EnrolledSite) -> String {
+    let at = |ms: u64| WallTime(ms.saturating_mul(1_000_000)).to_string();
+    let labels: String = site.labels.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+    let revoked = site.revoked_ms.map_or_else(String::new, |ms| format!("  revoked {}", at(ms)));
+    let shared =
+        site.duplicate_ms.map_or_else(String::new, |ms| format!("  used by two machines {}", at(ms)));
+    format!("{}{labels}  enrolled {}{revoked}{shared}\n", site.name, at(site.enrolled_ms))
+}

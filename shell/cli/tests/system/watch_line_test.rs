@@ -1,0 +1,87 @@
+//! Scheduled tests of `fathom watch`, over an emulated line of 1 Mbit/s up with a bloated buffer.
+use crate::program::{Ran, on_slow_line, run, scratch};
+use crate::watch::{Watch, file};
+use serde_json::Value;
+use std::path::Path;
+use std::time::Duration;
+
+/// An alert that any test of the line would raise, and one on the result.
+const ALERTS: &str = r#"
+[[alert]]
+name = "slow probes"
+type = "latency"
+target = "server"
+above = "100ms"
+window = "20s"
+least = 5
+"#;
+
+fn config(store: &Path, name: &str, rest: &str) -> String {
+    file(
+        &format!("{name}.toml"),
+        &format!(
+            "[watch]\nstore = '{}'\nlisten = '127.0.0.1:0'\n[[target]]\nname = 'server'\nhost = '198.19.0.2'\n\
+             [[test]]\nname = 'line'\nserver = '198.19.0.2'\ninterval = '10min'\n{rest}",
+            store.display()
+        ),
+    )
+}
+
+/// A watch at the near end of the line.
+fn watch(config: &str) -> Watch {
+    let program = env!("CARGO_BIN_EXE_fathom");
+    Watch::start(&["lab", "--line", "dsl", "--", program, "watch", config])
+}
+
+fn status(config: &str) -> Ran {
+    run(&["watch", "status", config, "--json"])
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value}"))
+}
+
+#[test]
+fn a_scheduled_test_measures_the_line_and_raises_no_alert() {
+    let _slow = on_slow_line();
+    let store = scratch().join("tested");
+    let config = config(&store, "tested", ALERTS);
+    let watch = watch(&config);
+    watch.wait_for_line("page: ");
+    let line = watch.wait_for_line(": ");
+    // The alert on the probes would have been the first.
+    assert!(line.contains("test line: "), "{line}");
+    assert!(line.contains("Your upload makes everything wait"), "{line}");
+    // Its result must reach the disk.
+    std::thread::sleep(Duration::from_secs(12));
+    let during = status(&config);
+    let shown = &during.document()["status"];
+    assert_eq!(shown["tested"], "line", "{}", during.describe());
+    let server = &shown["targets"][0];
+    assert_eq!(server["target"], "server");
+    assert!(number(&server["max_s"]) < 0.1, "the minute before the test: {server}");
+    let test = &shown["tests"][0];
+    assert_eq!(test["test"], "line");
+    assert!((0.3..0.7).contains(&number(&test["lag_up_s"])), "{test}");
+    assert!((0.02..0.1).contains(&number(&test["lag_down_s"])), "{test}");
+    assert!((0.7e6..1.0e6).contains(&number(&test["goodput_up_bits_per_second"])), "{test}");
+    assert!((12e6..16e6).contains(&number(&test["goodput_down_bits_per_second"])), "{test}");
+    assert!((40e3..80e3).contains(&number(&test["buffer_up_bytes"])), "{test}");
+    // 64 kB of buffer make half a second, which the alert would have noticed.
+    let probes = run(&["watch", "export", &config, "--target", "server"]);
+    let slow = probes.out.lines().filter_map(|row| row.split(',').nth(4)?.parse::<f64>().ok());
+    assert!(slow.filter(|rtt_s| *rtt_s > 0.3).count() >= 5, "the probes of the watch saw the queue");
+    assert_eq!(watch.said(), Vec::<String>::new(), "no alert");
+    assert_eq!(watch.end(), Some(0));
+    let results: Vec<_> = std::fs::read_dir(store.join("results")).unwrap().flatten().collect();
+    let [result] = results.as_slice() else { panic!("{results:?}") };
+    let report = run(&["report", "--json", result.path().to_str().unwrap()]);
+    assert_eq!(report.code, Some(1), "a bloated line: {}", report.describe());
+    report.document();
+    // The ledger outlives the program: this interval has had its test.
+    let ledger = std::fs::read_to_string(store.join("tests.json")).unwrap();
+    let ledger: Value = serde_json::from_str(&ledger).unwrap();
+    let used = number(&ledger["tests"]["line"]["used_bytes"]);
+    assert!((10e6..60e6).contains(&used), "{ledger}");
+    assert!(ledger["last"]["ended_ns"].is_u64(), "{ledger}");
+}
