@@ -10,6 +10,7 @@ use fathom_units::WallTime;
 use fathom_watch_metrics::{Backoff, Line, Otlp, Reply, Request, WireFormat, Write1, Write2};
 use fathom_watch_plan::PushHistogram;
 use fathom_watch_store::{SeriesId, SeriesKey};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, RwLock};
@@ -25,6 +26,8 @@ const MAX_REQUEST_POINTS: u64 = 10_000;
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Pause after the history could not be read.
 const HISTORY_PAUSE: Duration = Duration::from_secs(10);
+/// Reasons of one outage that are reported.
+const MAX_REASONS: usize = 4;
 /// How far a cursor may be ahead of the clock before this is reported: the clock was set back.
 const AHEAD_MS: u64 = 600_000;
 
@@ -42,6 +45,8 @@ pub struct Note {
 struct Reported {
     /// Start of the current outage.
     unreachable: Option<WallTime>,
+    /// Its reasons: after an outage of the network, the token may be refused.
+    reasons: BTreeSet<String>,
     /// Points rejected since the last accepted ones.
     refused: u64,
     unsaved: bool,
@@ -279,13 +284,16 @@ impl Worker {
     }
     /// Handles a response.
     fn arrived(&mut self) {
+        self.reported.reasons.clear();
         if let Some(since) = self.reported.unreachable.take() {
             self.note(&format!("{} is reachable again, after failing since {since}", self.to.push.url));
         }
     }
     fn unreachable(&mut self, why: &str) {
-        if self.reported.unreachable.is_none() {
-            self.reported.unreachable = Some(wall_now());
+        self.reported.unreachable.get_or_insert_with(wall_now);
+        let is_new =
+            self.reported.reasons.len() < MAX_REASONS && self.reported.reasons.insert(why.to_owned());
+        if is_new {
             self.note(&format!(
                 "{} is not accepting data: {why}. Will retry; the history keeps the data",
                 self.to.push.url
