@@ -11,6 +11,7 @@ mod capture;
 mod check;
 mod datagrams;
 mod finding;
+mod local;
 mod measure;
 mod note;
 mod path;
@@ -33,6 +34,7 @@ pub use capture::{
 pub use check::RunError;
 pub use datagrams::DatagramLog;
 pub use finding::*;
+pub use local::is_local_host;
 pub use measure::{Measure, MeasureError, Statistic};
 pub use note::{Fact, Interruption, NotSent, Note, Unrecorded};
 pub use path::{AutonomousSystem, FirstLink, Hop, Path};

@@ -11,6 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
+use fathom_units::Bytes;
 use toml::de::DeTable;
 
 /// Maximum size of a configuration, in bytes. 100,000 targets of five lines each take 10 MB.
@@ -18,8 +19,11 @@ pub const MAX_FILE_BYTES: usize = 64 << 20;
 /// Longest hostname (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 253;
 const DEFAULT_SEED: u64 = 1;
-const WATCH_KEYS: [&str; 11] = [
+/// The newest day is always kept: that of 10 series at one per second, and the log.
+const MIN_DISK_BUDGET: Bytes = Bytes(20_000_000);
+const WATCH_KEYS: [&str; 12] = [
     "store",
+    "disk_budget",
     "listen",
     "password_file",
     "tls",
@@ -113,6 +117,7 @@ fn plan(root: &Section<'_>) -> Result<Plan, Fault> {
 fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
     let mut plan = Plan {
         store: None,
+        disk_budget: None,
         listen: None,
         password_file: None,
         tls: None,
@@ -133,6 +138,7 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
     let Some(section) = section else { return Ok(plan) };
     section.only(&WATCH_KEYS)?;
     plan.store = section.text("store")?.map(ToString::to_string);
+    plan.disk_budget = disk_budget(&section)?;
     plan.listen =
         section.text("listen")?.map(|text| listen(text, section.offset_of("listen"))).transpose()?;
     plan.password_file = section.text("password_file")?.map(ToString::to_string);
@@ -145,6 +151,17 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
     let interfaces = section.texts("interface")?.unwrap_or_default();
     plan.interfaces = interfaces.into_iter().map(|(text, _)| text.to_string()).collect();
     Ok(plan)
+}
+
+fn disk_budget(section: &Section<'_>) -> Result<Option<Bytes>, Fault> {
+    let given = section.quantity::<Bytes>("disk_budget")?;
+    match given {
+        Some(budget) if budget < MIN_DISK_BUDGET => {
+            let what = format!("disk_budget: invalid value {budget} (expected {MIN_DISK_BUDGET} or more)");
+            Err(Fault::new(section.offset_of("disk_budget"), what))
+        }
+        other => Ok(other),
+    }
 }
 
 fn certificate(section: &Section<'_>) -> Result<Option<(String, String)>, Fault> {

@@ -128,6 +128,6 @@ fn server(section: &Section<'_>) -> Result<String, Fault> {
 
 fn budget(section: &Section<'_>) -> Result<Bytes, Fault> {
     let given = section.quantity::<Bytes>("budget")?.unwrap_or(DEFAULT_BUDGET);
-    let what = || format!("budget: invalid value {given} (expected {MIN_BUDGET} per month or more)");
+    let what = || format!("budget: invalid value {given} (expected {MIN_BUDGET} or more)");
     if given >= MIN_BUDGET { Ok(given) } else { Err(Fault::new(section.offset_of("budget"), what())) }
 }

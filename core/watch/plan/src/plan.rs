@@ -8,12 +8,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
+use fathom_units::Bytes;
 
 /// The configuration of `fathom watch`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// Directory of the history; `None` for the program's default.
     pub store: Option<String>,
+    /// Maximum size of the history; `None` for the size of the disk.
+    pub disk_budget: Option<Bytes>,
     /// Address of the web page; `None` for the program's default.
     pub listen: Option<SocketAddr>,
     /// File with the password of the web page; `None` for the program's default.
@@ -50,6 +53,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether addresses of devices in the local network stay here: what leaves a site that allows
+    /// nothing else has none.
+    pub fn hides_local_addresses(&self) -> bool {
+        self.site.as_ref().is_some_and(|site| !site.local_addresses)
+    }
     /// Approximate packets per second of all targets together.
     pub fn packets_per_second(&self) -> f64 {
         self.targets.iter().map(|t| t.pace.per_second() * t.protocol.packets(t.options.max_hops) as f64).sum()

@@ -22,6 +22,8 @@ pub struct Site {
     pub name: String,
     /// Additional labels of all series, such as `provider`, `plan` and `region`.
     pub labels: Vec<(String, String)>,
+    /// Whether addresses of devices in the local network may leave the site.
+    pub local_addresses: bool,
 }
 
 impl Site {
@@ -39,7 +41,7 @@ impl Site {
 /// Parses the table.
 pub(crate) fn site(root: &Section<'_>) -> Result<Option<Site>, Fault> {
     let Some(section) = root.section("site")? else { return Ok(None) };
-    section.only(&["name", "labels"])?;
+    section.only(&["name", "labels", "local_addresses"])?;
     let name = section.text("name")?.unwrap_or_default();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !(1..=MAX_NAME).contains(&name.len()) || !name.chars().all(plain) || name.starts_with('.') {
@@ -49,7 +51,11 @@ pub(crate) fn site(root: &Section<'_>) -> Result<Option<Site>, Fault> {
         );
         return Err(Fault::new(section.offset_of("name"), what));
     }
-    Ok(Some(Site { name: name.to_string(), labels: labels(&section)? }))
+    Ok(Some(Site {
+        name: name.to_string(),
+        labels: labels(&section)?,
+        local_addresses: section.flag("local_addresses")?.unwrap_or(false),
+    }))
 }
 
 fn labels(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {

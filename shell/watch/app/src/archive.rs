@@ -83,7 +83,9 @@ fn wanted(plan: &Plan, results: Option<&Path>, access: Option<&Access>) -> Vec<A
             Some(access) => access.labels.iter().skip(1).cloned().collect(),
             None => site.labels.clone(),
         };
-        let results = results.map(Path::to_owned);
+        // Results of other programs have all addresses.
+        let is_own = plan.results.is_none();
+        let results = results.filter(|_| is_own || !plan.hides_local_addresses()).map(Path::to_owned);
         Some(Archive { name: archive.name.clone(), to, site: site.name.clone(), labels, results })
     };
     plan.archives.iter().filter_map(one).collect()

@@ -146,7 +146,7 @@ pub fn import_databases(
     let mut left: BTreeSet<PathBuf> = BTreeSet::new();
     find(rrd, 0, &mut left).map_err(|source| AppError::NoDatabases { path: rrd.to_owned(), source })?;
     let repaired = &mut |repair| progress(ImportEvent::Repaired(repair));
-    let history = store.map(|store| open_history(store, repaired)).transpose()?;
+    let history = store.map(|store| open_history(store, None, repaired)).transpose()?;
     let (begun, mut reported) = (Instant::now(), Instant::now());
     let (outcome, summary) = Default::default();
     let mut importer = Importer { plan: &conversion.plan, history, outcome, summary };

@@ -35,6 +35,7 @@ use fathom_app::{AppError, CancelToken};
 use fathom_os::memory::{limit_arenas, trim};
 use fathom_os::poll;
 use fathom_os::sched::drop_realtime_priority;
+use fathom_units::Bytes;
 use fathom_watch_alert::{Condition, Rule, Transition};
 pub use fathom_watch_archive::{Progress as ArchiveProgress, Sent};
 use fathom_watch_engine::{
@@ -171,12 +172,17 @@ pub fn check_permission(plan: &Plan) -> Result<(), AppError> {
     permitted(plan).map_err(|refusal| AppError::NotPermitted(refusal.to_string()))
 }
 
-/// Opens a history for writing.
+/// Opens a history for writing, within a budget of disk space.
 ///
 /// # Errors
 /// If the directory cannot be used.
-pub fn open_history(store: &Path, repaired: &mut dyn FnMut(Repair)) -> Result<History, AppError> {
-    let (history, repairs) = History::open(store, &HistoryConfig::default()).map_err(AppError::history)?;
+pub fn open_history(
+    store: &Path,
+    budget: Option<Bytes>,
+    repaired: &mut dyn FnMut(Repair),
+) -> Result<History, AppError> {
+    let config = HistoryConfig { budget, ..HistoryConfig::default() };
+    let (history, repairs) = History::open(store, &config).map_err(AppError::history)?;
     repairs.into_iter().for_each(repaired);
     Ok(history)
 }
@@ -209,7 +215,7 @@ pub fn run(
     check_permission(plan)?;
     limit_arenas(ARENAS);
     let gateway = gateway::gateway(plan, store)?;
-    let history = open_history(store, &mut |repair| events(WatchEvent::Repaired(repair)))?;
+    let history = open_history(store, plan.disk_budget, &mut |repair| events(WatchEvent::Repaired(repair)))?;
     let results = line_tests::results_folder(plan, store);
     confined::confine(plan, store, results.as_deref(), events);
     let (notifications, backend) = notification::start(plan, store, events);
@@ -224,7 +230,7 @@ pub fn run(
     let pusher = push::start(plan, store, gateway.as_ref())?;
     let archives = Archives::start(plan, store, results.as_deref(), gateway.as_ref());
     let keys = keeper.map(KeyThread::start);
-    let tests = LineTests::start(plan.tests.clone(), store, results, monitor.live());
+    let tests = LineTests::start(plan, store, results, monitor.live());
     let mut running =
         Running { request, monitor, pusher, gateway, keys, archives, tests, notifications, events };
     running.run_until_cancelled(cancel, reload);
@@ -311,7 +317,7 @@ impl Running<'_> {
             Ok(plan) => {
                 self.notifications.reload(&plan);
                 let changes = self.monitor.reload(&plan);
-                self.tests.reload(plan.tests.clone());
+                self.tests.reload(&plan);
                 push::reload(&mut self.pusher, &plan, self.gateway.as_ref(), self.events);
                 self.archives.reload(&plan, self.gateway.as_ref());
                 (self.events)(WatchEvent::Reloaded(changes));
@@ -328,7 +334,7 @@ impl Running<'_> {
 /// The settings that only a restart changes.
 fn fixed(plan: &Plan) -> impl PartialEq {
     let page = (plan.listen, &plan.password_file, plan.tls, &plan.certificate, &plan.hosts);
-    (&plan.store, page, &plan.results, plan.seed)
+    (&plan.store, plan.disk_budget, page, &plan.results, plan.seed)
 }
 
 /// Reports impaired measurements since the last report.

@@ -45,7 +45,7 @@ pub(super) struct TestReport {
 /// The running thread.
 pub(super) struct LineTests {
     reports: Receiver<TestReport>,
-    tests: Arc<Mutex<Vec<LineTest>>>,
+    tests: Arc<Mutex<Wanted>>,
     cancel: CancelToken,
     stop: Sender<()>,
     thread: Option<JoinHandle<()>>,
@@ -79,14 +79,14 @@ pub(super) fn check_policies(plan: &Plan) -> Result<(), String> {
 }
 
 impl LineTests {
-    /// Starts to make `tests`. `folder` is that of their results.
+    /// Starts to make the tests of a plan. `folder` is that of their results.
     pub(super) fn start(
-        tests: Vec<LineTest>,
+        plan: &Plan,
         store: &Path,
         folder: Option<PathBuf>,
         live: Arc<LiveState>,
     ) -> LineTests {
-        let tests = Arc::new(Mutex::new(tests));
+        let tests = Arc::new(Mutex::new(Wanted::of(plan)));
         let (cancel, (stop, stopped), (to, reports)) = (CancelToken::new(), channel(), channel());
         let mut tester = Tester {
             tests: Arc::clone(&tests),
@@ -109,8 +109,8 @@ impl LineTests {
         self.reports.try_iter().collect()
     }
     /// Makes other tests from now on.
-    pub(super) fn reload(&self, tests: Vec<LineTest>) {
-        *self.tests.lock().unwrap_or_else(PoisonError::into_inner) = tests;
+    pub(super) fn reload(&self, plan: &Plan) {
+        *self.tests.lock().unwrap_or_else(PoisonError::into_inner) = Wanted::of(plan);
     }
     /// Ends the current test and the thread.
     pub(super) fn stop(mut self) {
@@ -120,9 +120,23 @@ impl LineTests {
     }
 }
 
+/// What a plan wants.
+#[derive(Clone)]
+struct Wanted {
+    tests: Vec<LineTest>,
+    /// Whether results are saved without addresses of the local network.
+    hides_addresses: bool,
+}
+
+impl Wanted {
+    fn of(plan: &Plan) -> Wanted {
+        Wanted { tests: plan.tests.clone(), hides_addresses: plan.hides_local_addresses() }
+    }
+}
+
 /// Makes the tests.
 struct Tester {
-    tests: Arc<Mutex<Vec<LineTest>>>,
+    tests: Arc<Mutex<Wanted>>,
     file: LedgerFile,
     lows: Lows,
     folder: Option<PathBuf>,
@@ -135,8 +149,8 @@ impl Tester {
     fn look(&mut self) {
         let now = wall_now();
         let above = self.lows.above(now, &self.delays());
-        let tests = self.tests.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for one in &tests {
+        let wanted = self.tests.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for one in &wanted.tests {
             let is_busy = busy(self.rates(), self.line(&one.name), above).is_some();
             let schedule = schedule(one, self.file.seed());
             let mut ledger = self.file.get(&one.name);
@@ -149,7 +163,7 @@ impl Tester {
                     schedule.made(&mut begun, now, ledger.last.min(most));
                     self.file.begin(&one.name, now, begun);
                     self.live.begin_test(now);
-                    let used = self.make(one, most);
+                    let used = self.make(one, most, wanted.hides_addresses);
                     schedule.made(&mut ledger, now, used);
                     self.file.set(&one.name, ledger);
                     return;
@@ -163,13 +177,16 @@ impl Tester {
         }
     }
     /// Makes a test. Returns its payload.
-    fn make(&mut self, one: &LineTest, most: Bytes) -> Bytes {
+    fn make(&mut self, one: &LineTest, most: Bytes, hides_addresses: bool) -> Bytes {
         let tested = test::run(&config(one, most), &self.cancel, &mut |_| {});
         let ended = wall_now();
         self.live.end_test(ended);
         self.file.end(tested.is_ok().then_some(ended));
         match tested {
-            Ok(run) => {
+            Ok(mut run) => {
+                if hides_addresses {
+                    run.hide_local_addresses();
+                }
                 // Without its end, a test says less of the line than the others.
                 if !self.cancel.is_cancelled() {
                     self.report_result(one, &run, &diagnose(&run));

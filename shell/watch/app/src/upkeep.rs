@@ -33,7 +33,7 @@ pub fn verify(source: &HistorySource) -> Result<(PathBuf, Verified), AppError> {
 /// If a watch is writing the history, or it cannot be written.
 pub fn repair(source: &HistorySource, events: &mut dyn FnMut(RepairEvent)) -> Result<PathBuf, AppError> {
     let directory = source.directory()?;
-    let mut history = open_history(&directory, &mut |repair| events(RepairEvent::Repaired(repair)))?;
+    let mut history = open_history(&directory, None, &mut |repair| events(RepairEvent::Repaired(repair)))?;
     history.repair().into_iter().for_each(|repair| events(RepairEvent::Repaired(repair)));
     for damaged in history.damaged() {
         events(match history.recover(&damaged, wall_now()) {

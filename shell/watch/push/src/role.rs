@@ -1,4 +1,5 @@
 //! Maps series of the history to exported metrics.
+use fathom_run::is_local_host;
 use fathom_watch_metrics::{HostGauge, TestGauge};
 use fathom_watch_plan::{Plan, is_of_test};
 use fathom_watch_samples::Unit;
@@ -27,8 +28,11 @@ impl Names {
     /// The names of a plan. `this_host` is the target name of this host's own series.
     #[must_use]
     pub fn of(plan: &Plan, this_host: &str) -> Names {
+        let hides = plan.hides_local_addresses();
         let each = plan.targets.iter().flat_map(|target| {
-            let names = (target.group.clone(), target.host.clone());
+            // An empty label is none.
+            let host = if hides && is_local_host(&target.host) { String::new() } else { target.host.clone() };
+            let names = (target.group.clone(), host);
             target.series().into_iter().map(move |probe| ((target.name.clone(), probe), names.clone()))
         });
         Names { this_host: this_host.to_owned(), targets: each.collect() }
@@ -49,5 +53,26 @@ impl Names {
             return TestGauge::of(&key.probe).map(Role::Test);
         }
         (key.unit == Unit::Seconds).then_some(Role::Target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_devices_do_not_leave_a_site() {
+        let targets =
+            "[[target]]\nname = 'nas'\nhost = '192.168.1.5'\n[[target]]\nname = 'far'\nhost = '192.0.2.1'\n";
+        let host = |site: &str, target: &str| {
+            let plan = fathom_watch_plan::parse(&format!("{site}{targets}"), "watch.toml").unwrap();
+            let key = SeriesKey { target: target.into(), probe: "icmp".into(), unit: Unit::Seconds };
+            Names::of(&plan, "this host").get(&key).unwrap().1.clone()
+        };
+        let site = "[site]\nname = 'a'\n";
+        let allowed = "[site]\nname = 'a'\nlocal_addresses = true\n";
+        assert_eq!((host(site, "nas").as_str(), host(site, "far").as_str()), ("", "192.0.2.1"));
+        assert_eq!(host(allowed, "nas"), "192.168.1.5");
+        assert_eq!(host("", "nas"), "192.168.1.5", "no fleet");
     }
 }

@@ -61,10 +61,18 @@ fn a_site_labels_each_push() {
     ));
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let labels = vec![pair("plan", "100/20"), pair("provider", "Example Net")];
-    assert_eq!(plan.site, Some(Site { name: "home-17".into(), labels }));
+    assert_eq!(plan.site, Some(Site { name: "home-17".into(), labels, local_addresses: false }));
+    assert!(plan.hides_local_addresses());
     let pushed = |index: usize| plan.pushes[index].labels.clone();
     assert_eq!(pushed(0), [pair("site", "home-17"), pair("plan", "100/20"), pair("provider", "Example Net")]);
     assert_eq!(pushed(1), [pair("plan", "other"), pair("site", "home-17"), pair("provider", "Example Net")]);
+}
+
+#[test]
+fn a_site_may_allow_local_addresses() {
+    let plan = plan("[site]\nname = 'a'\nlocal_addresses = true\n");
+    assert!(!plan.hides_local_addresses());
+    assert!(!parse(TARGET, "watch.toml").unwrap().hides_local_addresses());
 }
 
 #[test]

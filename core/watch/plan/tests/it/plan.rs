@@ -9,6 +9,7 @@ fn plan(text: &str) -> Plan {
 const WHOLE: &str = r#"
 [watch]
 store = "/var/lib/fathom"
+disk_budget = "2GB"
 listen = "127.0.0.1:8380"
 password_file = "/etc/fathom/password"
 certificate_file = "/etc/fathom/page.pem"
@@ -60,6 +61,7 @@ interval = "10s"
 fn a_whole_file() {
     let plan = plan(WHOLE);
     assert_eq!(plan.store.as_deref(), Some("/var/lib/fathom"));
+    assert_eq!(plan.disk_budget, Some(fathom_units::Bytes(2_000_000_000)));
     assert_eq!((plan.max_packets_per_second, plan.seed), (Some(500), 7));
     assert_eq!(plan.password_file.as_deref(), Some("/etc/fathom/password"));
     let files = ("/etc/fathom/page.pem".to_owned(), "/etc/fathom/page.key".to_owned());
@@ -147,6 +149,7 @@ const REFUSED: &[(&str, usize, &str)] = &[
         "20 probes 1s apart take 20s, longer than the interval of 1s",
     ),
     ("[[target]]\nhost = 'b'", 1, "name is missing"),
+    ("[watch]\ndisk_budget = '1MB'", 2, "disk_budget: invalid value 1MB (expected 20MB or more)"),
     ("[[target]]\nname = 'a'", 1, "host is missing"),
     ("[[target]]\nname = \"a\\n\"\nhost = 'b'", 2, "name: invalid name \"a\\n\""),
     ("[[target]]\nname = 'a'\nhost = 'b:80'", 3, "set a port with port = N"),
