@@ -107,7 +107,7 @@ pub(crate) struct WatchCheckArgs {
 /// with kind = "gateway" then needs no address and no password.
 #[derive(Args, Debug)]
 pub(crate) struct WatchEnrollArgs {
-    /// Configuration of the watch, with a [site]
+    /// Configuration of the watch, which names its site
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
     /// URL of the gateway, as in https://192.0.2.1:8078
