@@ -5,8 +5,8 @@ Parquet files of an archive: the same numbers from each, and the time of each.
     questions.py [--sites N] [--days N] [--archive FOLDER]
 
 Without --archive, makes files of made-up sites in the layout and with the columns of `[[archive]]`
-(shell/watch/archive), which is compared with an export of the program. Installs the engines in
-target/bench-fleet (600 MB, once) unless this Python has them.
+(shell/watch/archive). Installs the engines in target/bench-fleet (600 MB, once) unless this Python
+has them.
 """
 import argparse
 import json
@@ -124,7 +124,8 @@ def ask_datafusion(folder, sql):
 
 
 def ask_chdb(folder, sql):
-    views = f"""CREATE VIEW samples AS SELECT *, extract(_path, 'site=([^/]+)') AS site FROM
+    # Its columns of partitions are on by default.
+    views = f"""CREATE VIEW samples AS SELECT * FROM
         file('{folder}/samples/*/*/*.parquet', Parquet);
         CREATE VIEW sites AS SELECT * FROM file('{folder}/sites.parquet', Parquet);"""
     with tempfile.TemporaryDirectory() as store:
@@ -150,7 +151,7 @@ def same(one, other):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sites", type=int, default=60)
-    parser.add_argument("--days", type=int, default=4)
+    parser.add_argument("--days", type=int, default=3)
     parser.add_argument("--archive", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
