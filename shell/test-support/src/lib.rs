@@ -1,4 +1,5 @@
-//! Network namespaces for tests, without root; and ports that no other test uses.
+//! Network namespaces for tests, without root; ports that no other test uses; and waiting for what
+//! another process does.
 //!
 //! A process can enter a user namespace only before it starts its first thread, and the test
 //! harness starts threads. A test program that links this crate therefore enters one before `main`,
@@ -17,6 +18,7 @@ use fathom_os::userns::{self, Refusal};
 use std::net::{TcpListener, UdpSocket};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// Why this process may not create namespaces; unset if it may.
 static REFUSAL: OnceLock<Refusal> = OnceLock::new();
@@ -32,6 +34,21 @@ static BEFORE_MAIN: extern "C" fn() = enter_user_namespace;
 extern "C" fn enter_user_namespace() {
     if let Err(refusal) = userns::become_root() {
         let _ = REFUSAL.set(refusal);
+    }
+}
+
+/// Waits for at most `patience` until `look` returns something, and returns that.
+///
+/// # Panics
+/// If it did not, with `what` it is.
+pub fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < patience, "{what} did not happen within {patience:?}");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -26,7 +26,7 @@ pub const OWN_LABELS: [&str; 12] = [
 
 /// What the names of metrics begin with.
 const METRIC_PREFIX: &str = "fathom_";
-/// How far a point may be in the future. Prometheus refuses whatever is an hour older than its
+/// How far a point may be in the future. Prometheus refuses points that are an hour older than its
 /// newest sample, so one far in the future would end the reception of all sites.
 const MAX_AHEAD_MS: u64 = 600_000;
 const MINUTE_MS: u64 = 60_000;

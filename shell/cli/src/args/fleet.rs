@@ -144,7 +144,7 @@ pub(crate) struct FleetTokenArgs {
     #[arg(long, value_name = "LABEL=VALUE", value_parser = label)]
     pub(crate) label: Vec<(String, String)>,
     /// How long it is valid, at most 24h
-    #[arg(long, value_name = "TIME", default_value = "60min")]
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = life)]
     pub(crate) valid: Duration,
     /// May replace a site that is enrolled
     #[arg(long)]
@@ -172,6 +172,14 @@ pub(crate) struct FleetRevokeArgs {
     /// Name of the site
     #[arg(value_name = "SITE", value_parser = site)]
     pub(crate) site: SiteName,
+}
+
+/// A length of time as in `--since`: units of hours are no units of tc.
+fn life(text: &str) -> Result<Duration, String> {
+    match text.parse()? {
+        Moment::Ago(life) => Ok(life),
+        Moment::At(_) => Err("invalid time".to_owned()),
+    }
 }
 
 fn site(text: &str) -> Result<SiteName, String> {

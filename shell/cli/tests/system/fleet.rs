@@ -114,7 +114,11 @@ fn errors_of_a_fleet_name_their_object() {
     let sites = run(&["fleet", "sites", "--engine", &away]);
     assert!(sites.code == Some(3) && sites.err.contains(&away), "{}", sites.describe());
     let missing = run(&["fleet", "revoke", "--state", scratch().join("no-fleet").to_str().unwrap(), "x"]);
-    assert_eq!(missing.code, Some(3), "{}", missing.describe());
+    assert!(missing.code == Some(2) && missing.err.contains("no such directory"), "{}", missing.describe());
+    assert!(!scratch().join("no-fleet").exists(), "a misspelt folder is not created");
+    let long =
+        run(&["fleet", "token", "--state", scratch().join("long").to_str().unwrap(), "--valid", "25h"]);
+    assert!(long.code == Some(3) && long.err.contains("24 h"), "{}", long.describe());
     let name = run(&["fleet", "token", "--state", "/tmp", "--site", "a/b"]);
     assert!(name.code == Some(2) && name.err.contains("invalid name"), "{}", name.describe());
 }

@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 static REAL_TIME: RwLock<()> = RwLock::new(());
 
@@ -155,17 +155,7 @@ pub(crate) fn check_golden(file: &Path, seen: &str) {
     assert!(seen == expected, "{} differs at {differs:#?}; `make golden` rewrites it", file.display());
 }
 
-/// Waits for at most `patience` until `look` returns something, and returns that.
-pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < patience, "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+pub(crate) use fathom_test_support::until;
 
 /// The result of a program that ends within `patience`. Reads its output meanwhile: a program that
 /// writes more than a pipe holds would never end otherwise.

@@ -1,5 +1,5 @@
 //! Scheduled tests of `fathom watch`, over an emulated line of 1 Mbit/s up with a bloated buffer.
-use crate::program::{Ran, alone, run, scratch};
+use crate::program::{Ran, alone, run, scratch, until};
 use crate::watch::{Watch, file};
 use serde_json::Value;
 use std::path::Path;
@@ -53,9 +53,8 @@ fn a_scheduled_test_measures_the_line_and_raises_no_alert() {
     // The alert on the probes would have been the first.
     assert!(line.contains("test line: "), "{line}");
     assert!(line.contains("Your upload makes everything wait"), "{line}");
-    // Its result must reach the disk.
-    std::thread::sleep(Duration::from_secs(12));
-    let during = status(&config);
+    let with_result = || Some(status(&config)).filter(|ran| ran.out.contains("goodput_up"));
+    let during = until("the result on the disk", Duration::from_secs(40), with_result);
     let shown = &during.document()["status"];
     assert_eq!(shown["tested"], "line", "{}", during.describe());
     let server = &shown["targets"][0];

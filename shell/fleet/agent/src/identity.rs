@@ -1,4 +1,4 @@
-//! The identity of a site on its machine: a file that its owner alone can read.
+//! The identity of a site on its machine: a file that only its owner can read.
 use crate::AgentError;
 use fathom_fleet_admission::{Labels, SiteName};
 use fathom_os::files::{create_new, read_at_most};
@@ -70,7 +70,7 @@ impl Identity {
     }
 }
 
-/// Replaces a file, readable by its owner alone, durably.
+/// Replaces a file, readable only by its owner, durably.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), AgentError> {
     let new = path.with_extension("new");
     let write = || {

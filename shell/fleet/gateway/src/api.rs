@@ -160,7 +160,7 @@ impl App {
         let (key, digest) =
             new_secret(KEY_PREFIX).map_err(|_| Refusal::later("no random numbers", RETRY_S))?;
         let changed = self.change(move |registry| registry.rotate(&caller.key, &digest, now_ms())).await?;
-        // The key was replaced meanwhile.
+        // Another request has replaced the key.
         changed.map_err(|_| Refusal::later("the gateway is busy", 1))?;
         Ok(json(&value!({ "key": key })))
     }

@@ -1,4 +1,4 @@
-//! The journal of a registry: one line per change, in a file that its owner alone can read.
+//! The journal of a registry: one line per change, in a file that only its owner can read.
 //!
 //! Each line is on the disk before the next one is written. So after a crash only the last line can
 //! be incomplete, and its change was never answered.

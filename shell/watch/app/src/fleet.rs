@@ -86,7 +86,7 @@ pub fn issue_token(state: &Path, request: &TokenRequest) -> Result<String, AppEr
 /// # Errors
 /// A site that is not enrolled, or a registry that cannot be written.
 pub fn revoke(state: &Path, site: &SiteName) -> Result<(), AppError> {
-    admin(state)?.revoke(site).map_err(|error| AppError::Fleet(error.to_string()))
+    existing(state)?.revoke(site).map_err(|error| AppError::Fleet(error.to_string()))
 }
 
 /// All sites that are or were enrolled.
@@ -94,7 +94,15 @@ pub fn revoke(state: &Path, site: &SiteName) -> Result<(), AppError> {
 /// # Errors
 /// A registry that cannot be read.
 pub fn enrolled(state: &Path) -> Result<Vec<EnrolledSite>, AppError> {
-    admin(state)?.sites().map_err(|error| AppError::Fleet(error.to_string()))
+    existing(state)?.sites().map_err(|error| AppError::Fleet(error.to_string()))
+}
+
+/// A misspelt folder must not become a new registry.
+fn existing(state: &Path) -> Result<Admin, AppError> {
+    if !state.is_dir() {
+        return Err(AppError::NoDirectory { path: state.to_owned() });
+    }
+    admin(state)
 }
 
 fn admin(state: &Path) -> Result<Admin, AppError> {

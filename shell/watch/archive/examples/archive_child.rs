@@ -6,7 +6,7 @@ use fathom_watch_archive::{Archive, Archiver, Store, progress};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,7 +26,7 @@ fn main() {
         "archive" => {
             let _running = start();
             loop {
-                std::thread::sleep(Duration::from_secs(1));
+                std::thread::park();
             }
         }
         "full-disk" => full_disk(Path::new(history), Path::new(folder), start),
@@ -35,11 +35,7 @@ fn main() {
 }
 
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    fathom_test_support::until(what, Duration::from_secs(60), || is_so().then_some(()));
 }
 
 /// A full disk is named; once there is space, everything is sent.

@@ -7,12 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum wait at a stop for a request in progress. Its object is sent again after the next start.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The wall clock.
 pub type Clock = Arc<dyn Fn() -> WallTime + Send + Sync>;
@@ -33,7 +31,8 @@ pub struct Archiver {
     /// Ends the reading of the history.
     reading_ends: Arc<AtomicBool>,
     notes: Receiver<Note>,
-    thread: JoinHandle<()>,
+    /// Closed when the thread has ended.
+    ended: Receiver<()>,
 }
 
 impl Archiver {
@@ -49,7 +48,12 @@ impl Archiver {
         let (sender, notes) = channel();
         let reading_ends = Arc::new(AtomicBool::new(false));
         let worker = Worker::new(archive, store, clock, (stopped, Arc::clone(&reading_ends)), sender);
-        Archiver { stop, reading_ends, notes, thread: std::thread::spawn(move || worker.run()) }
+        let (running, ended) = channel();
+        std::thread::spawn(move || {
+            worker.run();
+            drop(running);
+        });
+        Archiver { stop, reading_ends, notes, ended }
     }
     /// Notes since the last call.
     #[must_use]
@@ -60,9 +64,7 @@ impl Archiver {
     pub fn stop(self) {
         drop(self.stop);
         self.reading_ends.store(true, Ordering::Relaxed);
-        let began = Instant::now();
-        while began.elapsed() < STOP_LIMIT && !self.thread.is_finished() {
-            std::thread::sleep(LOOK_EVERY);
-        }
+        // Nothing is sent: it ends with the thread, or at the limit.
+        let _: Result<(), _> = self.ended.recv_timeout(STOP_LIMIT);
     }
 }

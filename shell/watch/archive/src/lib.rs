@@ -22,8 +22,8 @@
 //! While the clock is before what was sent, because it was set back, the cursor collects the hours
 //! in which the watch runs. It also has the counts of the last 48 hours that were sent, which are
 //! compared with the history at each start and every hour. To send older imports, remove the cursor
-//! file: everything is then sent again, to the same names. So it is after a change of the site or
-//! of the store.
+//! file: everything is then sent again, to the same names. A change of the site or of the store has
+//! the same effect.
 //!
 //! **Bounds.** Memory holds six hours of one series and one row group of 100,000 rows. One object
 //! at a time is a temporary file: in the folder, or else next to the history.

@@ -43,7 +43,7 @@ fn each_interval_has_one_test_at_a_random_moment() {
     assert_eq!(made[0], 0, "the first test is made at once");
     let made = &made[1..];
     let intervals: Vec<u64> = made.iter().map(|minute| minute / 360).collect();
-    // A moment in the last seconds of an interval is met a minute later.
+    // A moment in the last seconds of an interval is noticed a minute later.
     let late = intervals.windows(2).filter(|pair| pair[1] == pair[0]).count();
     assert!(late <= 1, "{intervals:?}");
     assert!((110..=112).contains(&made.len()), "{} tests in 112 intervals", made.len());

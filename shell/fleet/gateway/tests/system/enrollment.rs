@@ -1,5 +1,5 @@
 //! Tokens, names and labels.
-use crate::setup::{Setup, name, one};
+use crate::setup::{Setup, name, now_ms, one, until};
 use fathom_fleet_agent::AgentError;
 use fathom_fleet_gateway::{EventKind, Labels, TokenRequest};
 use std::time::Duration;
@@ -34,7 +34,8 @@ fn a_token_expires_and_may_be_bound() {
     let none = Labels::default();
     let brief = TokenRequest { life: Duration::from_millis(1), ..TokenRequest::default() };
     let expired = setup.admin.issue_token(&brief).unwrap();
-    std::thread::sleep(Duration::from_millis(5));
+    let issued_ms = now_ms();
+    until("the end of its life", || (now_ms() > issued_ms + 1).then_some(()));
     assert_eq!(status(setup.enroll_with(&expired, "berlin", &none)), (401, "the token is expired".into()));
     let long = TokenRequest { life: Duration::from_secs(86_401), ..TokenRequest::default() };
     assert!(setup.admin.issue_token(&long).is_err());
@@ -55,9 +56,8 @@ fn a_revoked_site_is_refused_until_it_is_replaced() {
     let key = setup.enroll("berlin");
     assert_eq!(setup.write(&key, &one("berlin")).status, 204);
     setup.admin.revoke(&name("berlin")).unwrap();
-    let refused = crate::setup::until("revocation", || {
-        Some(setup.write(&key, &one("berlin"))).filter(|answer| answer.status == 403)
-    });
+    let refused =
+        until("revocation", || Some(setup.write(&key, &one("berlin"))).filter(|answer| answer.status == 403));
     assert!(refused.body.contains("site berlin is revoked"), "{refused:?}");
     assert_eq!(setup.put(&key, "sites/site=berlin/site.json", b"{}").status, 403);
     let bearer = format!("Bearer {key}");

@@ -10,8 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 const SITES: usize = 4;
 
@@ -63,11 +62,12 @@ struct Keys {
 }
 
 /// Replaces and uses keys until stopped.
-fn rotate(path: &Path, address: SocketAddr, seed: u64, stop: &AtomicBool) -> Keys {
+fn rotate(path: &Path, address: SocketAddr, seed: u64, (stop, steps): (&AtomicBool, &AtomicU64)) -> Keys {
     let mut rng = Rng::new(seed);
     let keeper = KeyKeeper::new(path).unwrap();
     let mut keys = Keys::default();
     while !stop.load(Relaxed) {
+        steps.fetch_add(1, Relaxed);
         keys.all.insert(keeper.key().unwrap());
         if rng.chance(0.6) {
             match keeper.rotate(now_ms()) {
@@ -111,18 +111,19 @@ fn no_site_is_locked_out_and_no_old_key_returns() {
     for seed in 0..20 {
         let mut rng = Rng::new(seed);
         let gateway = Running::start(&state, address);
-        let stop = AtomicBool::new(false);
+        let (stop, steps) = (AtomicBool::new(false), AtomicU64::new(0));
         std::thread::scope(|scope| {
             let sites: Vec<_> = paths
                 .iter()
                 .enumerate()
                 .map(|(site, path)| {
                     let seed = seed * 100 + site as u64;
-                    let stop = &stop;
-                    scope.spawn(move || rotate(path, address, seed, stop))
+                    let shared = (&stop, &steps);
+                    scope.spawn(move || rotate(path, address, seed, shared))
                 })
                 .collect();
-            std::thread::sleep(Duration::from_millis(20 + rng.below(150)));
+            let wanted = 2 + rng.below(60);
+            until("some rotations", || (steps.load(Relaxed) >= wanted).then_some(()));
             gateway.kill();
             stop.store(true, Relaxed);
             for (own, site) in keys.iter_mut().zip(sites) {

@@ -113,15 +113,8 @@ impl Setup {
 }
 
 /// Waits until something is there.
-pub(crate) fn until<T>(what: &str, mut get: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        if let Some(found) = get() {
-            return found;
-        }
-        assert!(Instant::now() < end, "{what}: not within 60 s");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+pub(crate) fn until<T>(what: &str, get: impl FnMut() -> Option<T>) -> T {
+    fathom_test_support::until(what, Duration::from_secs(60), get)
 }
 
 /// A packed request.

@@ -3,7 +3,7 @@
 
 use fathom_fleet_query::{Engine, EngineConfig};
 use fathom_fleet_view::{Selector, groups};
-use fathom_test_support::unused_port;
+use fathom_test_support::{until, unused_port};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_metrics::{Family, Line, Point, Request, Value, Write1};
 use std::process::{Child, Command, Stdio};
@@ -25,13 +25,7 @@ fn start(program: &str, args: &[String]) -> Running {
 }
 
 fn until_it_answers(url: &str) {
-    for _ in 0..600 {
-        if ureq::get(url).call().is_ok() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("{url} does not answer");
+    until(url, std::time::Duration::from_secs(30), || ureq::get(url).call().ok());
 }
 
 const SITES: u64 = 40;

@@ -38,7 +38,7 @@ fn add(root: &Path, dir: &Path, all: &mut Objects) {
         if path.is_dir() {
             add(root, &path, all);
         } else if let Ok(bytes) = fs::read(&path) {
-            // A temporary file may be gone meanwhile.
+            // A temporary file may have been renamed.
             let key = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
             all.insert(key, bytes);
         }

@@ -8,7 +8,6 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 use tempfile::TempDir;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
@@ -28,15 +27,8 @@ pub(crate) struct Past {
 }
 
 /// Retries `look` until it returns a value.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < PATIENCE, "{what} did not happen");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    fathom_test_support::until(what, PATIENCE, look)
 }
 
 impl Past {

@@ -10,7 +10,6 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use tempfile::TempDir;
 
 pub(crate) const THIS_HOST: &str = "this host";
@@ -32,15 +31,8 @@ pub(crate) fn now() -> WallTime {
 }
 
 /// Retries `look` until it returns a value.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < PATIENCE, "{what} did not happen");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    fathom_test_support::until(what, PATIENCE, look)
 }
 
 impl Past {
