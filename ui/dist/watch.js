@@ -12,7 +12,16 @@ function t(t, n, r) {
 	}, t);
 	return i.addEventListener("click", r), i;
 }
-function n(e, t) {
+// src/theme.ts
+function n() {
+	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
+	(r === "dark" || r === "light") && (e.dataset.theme = r);
+	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
+	t.hidden = !1, t.addEventListener("click", () => {
+		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
+	}), n.addEventListener("change", a), a();
+}
+function r(e, t) {
 	return {
 		left: Math.min(e.x, t.x),
 		right: Math.max(e.x, t.x),
@@ -20,8 +29,8 @@ function n(e, t) {
 		to: Math.max(e.y, t.y)
 	};
 }
-function r(e, t) {
-	let r = /* @__PURE__ */ new Map(), i, a = !1, o = (t) => {
+function i(e, t) {
+	let n = /* @__PURE__ */ new Map(), i, a = !1, o = (t) => {
 		let n = e.getBoundingClientRect();
 		return {
 			x: t.clientX - n.left,
@@ -35,32 +44,32 @@ function r(e, t) {
 	}, { passive: !1 }), e.addEventListener("pointerdown", (e) => {
 		if (e.button !== 0 || e.target.closest("button")) return;
 		let t = o(e);
-		r.set(e.pointerId, t), r.size === 1 ? (i = {
+		n.set(e.pointerId, t), n.size === 1 ? (i = {
 			...t,
 			selects: e.shiftKey
 		}, a = !1) : a = !0;
 	}), e.addEventListener("pointermove", (s) => {
-		let c = o(s), l = r.get(s.pointerId);
+		let c = o(s), l = n.get(s.pointerId);
 		if (!l || !i) return t.point(c.x, c.y);
-		if (r.size === 1 && Math.abs(c.x - i.x) < 4 && !a) return;
+		if (n.size === 1 && Math.abs(c.x - i.x) < 4 && !a) return;
 		a || e.setPointerCapture(s.pointerId), a = !0;
-		let u = [...r].filter(([e]) => e !== s.pointerId).map(([, e]) => e);
-		if (r.set(s.pointerId, c), u.length > 0) {
+		let u = [...n].filter(([e]) => e !== s.pointerId).map(([, e]) => e);
+		if (n.set(s.pointerId, c), u.length > 0) {
 			let e = u[0], [n, r] = [Math.abs(l.x - e.x), Math.abs(c.x - e.x)], i = (c.x + e.x) / 2;
 			n > 8 && r > 8 && t.zoom(i, n / r), t.pan((l.x - c.x) / 2);
-		} else i.selects ? t.selecting(n(i, c)) : t.pan(l.x - c.x);
+		} else i.selects ? t.selecting(r(i, c)) : t.pan(l.x - c.x);
 	});
 	let s = (e) => {
-		if (!r.delete(e.pointerId) || r.size > 0 || !i) return;
+		if (!n.delete(e.pointerId) || n.size > 0 || !i) return;
 		let s = o(e), c = i;
-		i = void 0, e.type === "pointercancel" ? t.selecting(void 0) : a ? c.selects && t.select(n(c, s)) : t.press(s.x, s.y);
+		i = void 0, e.type === "pointercancel" ? t.selecting(void 0) : a ? c.selects && t.select(r(c, s)) : t.press(s.x, s.y);
 	};
-	e.addEventListener("pointerup", s), e.addEventListener("pointercancel", s), e.addEventListener("pointerleave", () => r.size === 0 && t.leave()), e.addEventListener("dblclick", (e) => {
+	e.addEventListener("pointerup", s), e.addEventListener("pointercancel", s), e.addEventListener("pointerleave", () => n.size === 0 && t.leave()), e.addEventListener("dblclick", (e) => {
 		e.target.closest("button") || t.all();
 	});
 }
 // src/watch/wire.ts
-var i = [
+var a = [
 	.01,
 	.05,
 	.1,
@@ -70,29 +79,29 @@ var i = [
 	.9,
 	.95,
 	.99
-], a = i.indexOf(.5), o = 827151174, s = 827739974, c = 40, l = [
+], o = a.indexOf(.5), s = 827151174, c = 827739974, l = 40, u = [
 	"seconds",
 	"rate",
 	"bytes"
-], u = -32768, d = -32767, f = 256;
-function p(e) {
-	return e === u ? NaN : e === d ? 0 : 2 ** (e / f);
+], d = -32768, f = -32767, p = 256;
+function m(e) {
+	return e === d ? NaN : e === f ? 0 : 2 ** (e / p);
 }
-function m(e, t, n) {
-	return Float32Array.from(new Int16Array(e, t, n), p);
+function h(e, t, n) {
+	return Float32Array.from(new Int16Array(e, t, n), m);
 }
 function ee(e) {
-	if (e.byteLength < c) throw RangeError("the server's response is truncated");
-	let t = new DataView(e), [n, r, a, s] = [
+	if (e.byteLength < l) throw RangeError("the server's response is truncated");
+	let t = new DataView(e), [n, r, i, o] = [
 		0,
 		4,
 		8,
 		12
-	].map((e) => t.getUint32(e, !0)), u = c + r * (20 + 2 * (a + 2));
-	if (n !== o || a !== i.length || e.byteLength !== u) throw RangeError("the server has another version than this page: reload the page");
-	let d = (t) => new Uint32Array(e, c + 4 * t * r, r), f = (t) => m(e, c + 20 * r + 2 * t * r, r);
+	].map((e) => t.getUint32(e, !0)), c = l + r * (20 + 2 * (i + 2));
+	if (n !== s || i !== a.length || e.byteLength !== c) throw RangeError("the server has another version than this page: reload the page");
+	let d = (t) => new Uint32Array(e, l + 4 * t * r, r), f = (t) => h(e, l + 20 * r + 2 * t * r, r);
 	return {
-		unit: l[s] ?? "plain",
+		unit: u[o] ?? "plain",
 		from: t.getFloat64(16, !0),
 		to: t.getFloat64(24, !0),
 		held: t.getFloat64(32, !0),
@@ -103,8 +112,8 @@ function ee(e) {
 		lost: d(3),
 		failed: d(4),
 		min: f(0),
-		quantiles: i.map((e, t) => f(t + 1)),
-		max: f(i.length + 1)
+		quantiles: a.map((e, t) => f(t + 1)),
+		max: f(a.length + 1)
 	};
 }
 function te(e) {
@@ -112,13 +121,13 @@ function te(e) {
 }
 function ne(e) {
 	let t = new DataView(e);
-	if (e.byteLength < 32 || t.getUint32(0, !0) !== s) throw RangeError("the server has another version than this page: reload the page");
+	if (e.byteLength < 32 || t.getUint32(0, !0) !== c) throw RangeError("the server has another version than this page: reload the page");
 	let [n, r] = [t.getUint32(4, !0), t.getUint32(8, !0)], i = /* @__PURE__ */ new Map(), a = new Uint32Array(e, 32, n);
 	for (let t = 0, o = 32 + 4 * n; t < n; t++, o += 6 * r) {
 		let n = Float32Array.from(new Int16Array(e, o + 4 * r, r), (e) => e < 0 ? NaN : e / 1e4);
 		i.set(a[t], {
-			median: m(e, o, r),
-			max: m(e, o + 2 * r, r),
+			median: h(e, o, r),
+			max: h(e, o + 2 * r, r),
 			lost: n
 		});
 	}
@@ -136,29 +145,29 @@ async function ie(e, t) {
 	if (n.status === 401 && location.assign("/login"), !n.ok) throw new re((await n.json().catch(() => ({}))).error ?? `The server responded with status ${n.status}.`);
 	return n;
 }
-async function h(e, t) {
+async function g(e, t) {
 	return await (await ie(e, t)).json();
 }
-function g(e) {
+function _(e) {
 	return String(Math.max(0, Math.round(e * 1e6) / 1e6));
 }
-function _(e, t) {
-	return `from=${g(e)}&to=${g(t)}`;
+function v(e, t) {
+	return `from=${_(e)}&to=${_(t)}`;
 }
-var v = {
-	targets: () => h("/api/v1/targets"),
-	series: () => h("/api/v1/series").then((e) => e.series),
-	events: (e, t) => h(`/api/v1/events?${_(e, t)}`).then((e) => e.events),
-	findings: (e, t, n, r) => h(`/api/v1/findings?${_(e, t)}&utc_offset_s=${n}&utc_offset_from=${r}`).then((e) => e.findings),
-	heatmap: (e, t, n, r) => h(`/api/v1/heatmap?series=${e}&${_(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
-	compare: (e, t, n) => h(`/api/v1/compare?series=${e}&${_(...t)}&from2=${g(n[0])}&to2=${g(n[1])}`),
-	overview: async (e, t, n) => ne(await (await ie(`/api/v1/overview?${_(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
+var y = {
+	targets: () => g("/api/v1/targets"),
+	series: () => g("/api/v1/series").then((e) => e.series),
+	events: (e, t) => g(`/api/v1/events?${v(e, t)}`).then((e) => e.events),
+	findings: (e, t, n, r) => g(`/api/v1/findings?${v(e, t)}&utc_offset_s=${n}&utc_offset_from=${r}`).then((e) => e.findings),
+	heatmap: (e, t, n, r) => g(`/api/v1/heatmap?series=${e}&${v(t, n)}&utc_offset_s=${r}`).then((e) => e.cells),
+	compare: (e, t, n) => g(`/api/v1/compare?series=${e}&${v(...t)}&from2=${_(n[0])}&to2=${_(n[1])}`),
+	overview: async (e, t, n) => ne(await (await ie(`/api/v1/overview?${v(e, t)}&cols=${n}&format=binary`)).arrayBuffer()),
 	smoke: async (e, t, n, r, i) => ee(await (await ie(`${ae(e, t, n, r)}&format=binary`, i)).arrayBuffer())
 };
 function ae(e, t, n, r) {
-	return `/api/v1/smoke?series=${e}&${_(t, n)}&cols=${r}`;
+	return `/api/v1/smoke?series=${e}&${v(t, n)}&cols=${r}`;
 }
-// src/watch/axis.ts
+// src/axis.ts
 var oe = [
 	.1,
 	.2,
@@ -218,21 +227,21 @@ var oe = [
 	"Fri",
 	"Sat"
 ];
-function y(e, t) {
+function b(e, t) {
 	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${de(n.getHours())}:${de(n.getMinutes())}`;
 	return t ? `${r}:${de(n.getSeconds())}` : r;
 }
-function b(e) {
+function x(e) {
 	let t = /* @__PURE__ */ new Date(e * 1e3);
 	return `${pe[t.getDay()]} ${t.getDate()} ${fe[t.getMonth()]}`;
 }
-function x(e, t) {
-	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${b(e)} ${n.getFullYear()}`;
+function S(e, t) {
+	let n = /* @__PURE__ */ new Date(e * 1e3), r = `${x(e)} ${n.getFullYear()}`;
 	if (t >= 86400) return r;
 	let i = t < 1 ? `.${String(n.getMilliseconds()).padStart(3, "0")}` : "";
-	return `${r}, ${y(e, t < 60)}${i}`;
+	return `${r}, ${b(e, t < 60)}${i}`;
 }
-function S(e) {
+function C(e) {
 	let [t, n] = [
 		[31557600, "year"],
 		[86400, "day"],
@@ -258,7 +267,7 @@ function he(e, t, n) {
 		let e = Math.round(i * n * 1e3) / 1e3, t = /* @__PURE__ */ new Date(e * 1e3), a = t.getHours() === 0 && t.getMinutes() === 0 && t.getSeconds() === 0 && t.getMilliseconds() === 0, o = n < 1 ? `.${Math.floor(t.getMilliseconds() / 100)}` : "";
 		r.push({
 			at: e,
-			label: a ? b(e) : y(e, n < 60) + o,
+			label: a ? x(e) : b(e, n < 60) + o,
 			major: a
 		});
 	}
@@ -271,7 +280,7 @@ function ge(e, t, n) {
 		let t = (/* @__PURE__ */ new Date(a * 1e3)).getHours();
 		a < e || t % n !== 0 || r.push({
 			at: a,
-			label: t === 0 ? b(a) : y(a, !1),
+			label: t === 0 ? x(a) : b(a, !1),
 			major: t === 0
 		});
 	}
@@ -308,8 +317,8 @@ function ye(t) {
 		title: `Alert: ${t}`
 	}, t));
 }
-// src/watch/colours.ts
-var be = /* @__PURE__ */ new Map(), C = (e) => {
+// src/colours.ts
+var be = /* @__PURE__ */ new Map(), w = (e) => {
 	let t = be.get(e);
 	return t === void 0 && (t = getComputedStyle(document.documentElement).getPropertyValue(`--${e}`).trim() || "#888888", be.set(e, t)), t;
 };
@@ -348,13 +357,13 @@ function Ee(e, t) {
 		name: r[1]
 	};
 }
-function w(e) {
+function T(e) {
 	let t = Math.abs(e).toFixed(0), n = t.replace(/\B(?=(\d{3})+$)/g, ",");
 	return e < 0 && t !== "0" ? `-${n}` : n;
 }
-function T(e, t) {
+function E(e, t) {
 	if (!Number.isFinite(e)) return "–";
-	let { factor: n, name: r } = e === 0 ? Ee(t, t === "seconds" ? .001 : 1) : Ee(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? w(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
+	let { factor: n, name: r } = e === 0 ? Ee(t, t === "seconds" ? .001 : 1) : Ee(t, t === "seconds" && Math.abs(e) < 9.995 && Math.abs(e) >= 9995e-7 ? .001 : e), i = e / n, a = Math.abs(i), o = a >= 99.95 || i === 0 || n === 1 && t !== "seconds" && Number.isInteger(i) ? T(i) : a >= 9.995 ? i.toFixed(1) : i.toFixed(2);
 	return r === "" ? o : `${o} ${r}`;
 }
 function De(e, t, n) {
@@ -373,18 +382,18 @@ function Oe(e, t) {
 	let n = e.length > 1 ? (e[1] - e[0]) / t : (e[0] ?? 1) / t, r = Math.min(Math.max(Math.ceil(-Math.log10(Math.abs(n) || 1) - 1e-9), 0), 9);
 	return e.map((e) => {
 		let n = e / t;
-		return r === 0 ? w(n) : n.toFixed(r);
+		return r === 0 ? T(n) : n.toFixed(r);
 	});
 }
 // src/surface.ts
-var E = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif";
+var D = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif";
 // src/watch/label.ts
-function D(e, t, n, r) {
+function O(e, t, n, r) {
 	let i = e.measureText(t).width, a = e.textAlign === "right" ? i : e.textAlign === "center" ? i / 2 : 0, o = e.canvas.width / e.getTransform().a - i + a;
 	e.fillText(t, Math.max(Math.min(n, o), a), r);
 }
 // src/watch/loss.ts
-var O = [
+var k = [
 	{
 		upTo: .005,
 		name: "less than 0.5 % lost",
@@ -411,10 +420,10 @@ var O = [
 	}
 ];
 function ke(e) {
-	let t = O.findIndex((t) => e <= t.upTo);
-	return t < 0 ? O.length - 1 : t;
+	let t = k.findIndex((t) => e <= t.upTo);
+	return t < 0 ? k.length - 1 : t;
 }
-function k(e) {
+function A(e) {
 	if (!Number.isFinite(e)) return "–";
 	if (e === 0) return "0 %";
 	let t = e * 100;
@@ -467,7 +476,7 @@ var Ae = [
 	keep() {
 		this.kept = this.view, this.choice.querySelector("option[value=\"kept\"]")?.remove();
 		let { from: t, to: n } = this.kept;
-		this.choice.append(e("option", { value: "kept" }, `the pinned period (${x(t, 60)}, ${S(n - t)})`)), this.choice.value = "kept", this.refresh();
+		this.choice.append(e("option", { value: "kept" }, `the pinned period (${S(t, 60)}, ${C(n - t)})`)), this.choice.value = "kept", this.refresh();
 	}
 	other(e) {
 		if (this.choice.value === "kept" && this.kept) return this.kept;
@@ -490,7 +499,7 @@ var Ae = [
 	}
 	async load(e, t, n) {
 		try {
-			let { first: r, second: i } = await v.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
+			let { first: r, second: i } = await y.compare(e, [t.from, t.to], [Math.max(0, n.from), Math.max(1, n.to)]);
 			this.sides = [r, i];
 		} catch (e) {
 			this.asked = "", this.words.textContent = e instanceof Error ? e.message : String(e);
@@ -504,47 +513,47 @@ var Ae = [
 			"Period above",
 			"Other period",
 			"Difference"
-		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${T(Math.abs(e - t), "seconds")}`, o = [
+		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${E(Math.abs(e - t), "seconds")}`, o = [
 			[
 				"From",
-				x(t.from_s, 1),
-				x(n.from_s, 1),
-				S(Math.abs(t.from_s - n.from_s))
+				S(t.from_s, 1),
+				S(n.from_s, 1),
+				C(Math.abs(t.from_s - n.from_s))
 			],
 			[
 				"Probes",
-				w(t.tally.sent),
-				w(n.tally.sent),
+				T(t.tally.sent),
+				T(n.tally.sent),
 				""
 			],
 			[
 				"Lost",
-				k(t.loss_ratio ?? NaN),
-				k(n.loss_ratio ?? NaN),
+				A(t.loss_ratio ?? NaN),
+				A(n.loss_ratio ?? NaN),
 				""
 			],
 			[
 				"Late",
-				w(t.tally.late),
-				w(n.tally.late),
+				T(t.tally.late),
+				T(n.tally.late),
 				""
 			],
 			...Me.map(([e, i]) => [
 				i,
-				T(r(t, e), "seconds"),
-				T(r(n, e), "seconds"),
+				E(r(t, e), "seconds"),
+				E(r(n, e), "seconds"),
 				a(r(t, e), r(n, e))
 			]),
 			[
 				"Max",
-				T(t.max_s ?? NaN, "seconds"),
-				T(n.max_s ?? NaN, "seconds"),
+				E(t.max_s ?? NaN, "seconds"),
+				E(n.max_s ?? NaN, "seconds"),
 				a(t.max_s ?? NaN, n.max_s ?? NaN)
 			]
 		], s = e("tr", {}, ...i.map((t) => e("th", { scope: "col" }, t))), c = o.map(([t, ...n]) => e("tr", {}, e("th", { scope: "row" }, t), ...n.map((t) => e("td", {}, t))));
 		this.table.replaceChildren(e("table", {}, e("thead", {}, s), e("tbody", {}, ...c)));
 		let [l, u] = [r(t, .95), r(n, .95)];
-		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "One of the two periods has no replies." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 % of the replies took at most ${T(l, "seconds")} in both periods.` : this.words.textContent = `95 % of the replies took at most ${T(l, "seconds")}; in the other period ${T(u, "seconds")}.`;
+		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "One of the two periods has no replies." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 % of the replies took at most ${E(l, "seconds")} in both periods.` : this.words.textContent = `95 % of the replies took at most ${E(l, "seconds")}; in the other period ${E(u, "seconds")}.`;
 	}
 	draw() {
 		let e = this.canvas.getContext("2d"), t = this.canvas.parentElement?.clientWidth ?? 0;
@@ -567,7 +576,7 @@ var Ae = [
 			top: l,
 			bottom: u
 		}, d, f), r.forEach((t, n) => {
-			e.strokeStyle = C(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
+			e.strokeStyle = w(n === 0 ? "loss0" : "up"), e.lineWidth = 2, e.setLineDash(n === 0 ? [] : [6, 4]), e.beginPath(), e.moveTo(s, f(0));
 			let r = 0;
 			for (let [n, i] of t) e.lineTo(d(n), f(r)), e.lineTo(d(n), f(i)), r = i;
 			e.lineTo(c, f(r)), e.stroke();
@@ -575,14 +584,14 @@ var Ae = [
 	}
 };
 function Pe(e, t, n, r) {
-	e.font = `11px ${E}`, e.textBaseline = "middle";
+	e.font = `11px ${D}`, e.textBaseline = "middle";
 	for (let n of [
 		0,
 		.25,
 		.5,
 		.75,
 		1
-	]) e.fillStyle = C("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = C("dim"), e.textAlign = "right", D(e, `${n * 100} %`, t.left - 6, r(n));
+	]) e.fillStyle = w("hair"), e.fillRect(t.left, Math.round(r(n)), t.right - t.left, 1), e.fillStyle = w("dim"), e.textAlign = "right", O(e, `${n * 100} %`, t.left - 6, r(n));
 	e.textAlign = "center";
 	let i = Math.log10(t.high / t.low), a = i > 2.5 ? [1] : i > 1 ? [
 		1,
@@ -600,10 +609,10 @@ function Pe(e, t, n, r) {
 	];
 	for (let r = Math.floor(Math.log10(t.low)); r <= Math.log10(t.high); r++) for (let i of a) {
 		let a = i * 10 ** r;
-		a < t.low || a > t.high || (e.fillStyle = C("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = C("dim"), D(e, T(a, "seconds"), n(a), t.bottom + 13));
+		a < t.low || a > t.high || (e.fillStyle = w("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = w("dim"), O(e, E(a, "seconds"), n(a), t.bottom + 13));
 	}
 	e.textAlign = "right", [["loss0", "period above"], ["up", "other period (dashed)"]].forEach(([n, r], i) => {
-		e.fillStyle = C(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
+		e.fillStyle = w(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
 	});
 }
 // src/watch/events.ts
@@ -647,7 +656,7 @@ var Fe = 100, Ie = class {
 		let a = r.left + r.width;
 		for (let e of this.events) {
 			let t = Math.max(this.place(e.at_s), r.left), n = Math.min(this.place(e.until_s ?? e.at_s), a);
-			i.fillStyle = C(e.kind === "alert" ? "bad" : "both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
+			i.fillStyle = w(e.kind === "alert" ? "bad" : "both"), i.globalAlpha = .3, n > t + 1 && i.fillRect(t, 6, n - t, 8), i.globalAlpha = 1, this.place(e.at_s) < r.left || (i.beginPath(), i.moveTo(t, 3), i.lineTo(t + 4.5, 10), i.lineTo(t, 17), i.lineTo(t - 4.5, 10), i.fill());
 		}
 	}
 	cursor(e, t) {
@@ -671,9 +680,9 @@ var Fe = 100, Ie = class {
 		if (r === this.shown) return;
 		this.shown = r, this.element.hidden = t.length === 0;
 		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, Fe).map((t) => {
-			let n = e("button", { type: "button" }, x(t.at_s, 1));
+			let n = e("button", { type: "button" }, S(t.at_s, 1));
 			n.addEventListener("click", () => this.look(t));
-			let r = t.until_s === null ? "" : ` (${S(t.until_s - t.at_s)})`, i = `/reports/${encodeURIComponent(t.report ?? "")}`, a = t.report ? [" ", e("a", {
+			let r = t.until_s === null ? "" : ` (${C(t.until_s - t.at_s)})`, i = `/reports/${encodeURIComponent(t.report ?? "")}`, a = t.report ? [" ", e("a", {
 				href: i,
 				target: "_blank"
 			}, "report")] : [];
@@ -681,12 +690,12 @@ var Fe = 100, Ie = class {
 		}), a = t.length > Fe ? [e("p", {}, `${t.length - Fe} more: zoom in.`)] : [];
 		this.element.replaceChildren(e("h2", {}, "Events"), e("ul", {}, ...i), ...a);
 	}
-}, A = 86400, Re = 42, ze = 371, j = 9, M = 44, Be = [
+}, j = 86400, Re = 42, ze = 371, M = 9, N = 44, Be = [
 	["p95_s", "95th percentile"],
 	["median_s", "Median"],
 	["max_s", "Maximum"],
 	["loss", "Loss"]
-], N = [
+], P = [
 	"#00204d",
 	"#123570",
 	"#3b496c",
@@ -735,7 +744,7 @@ var Fe = 100, Ie = class {
 	}
 	around(e) {
 		if (this.series === void 0) return;
-		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / A), Re), ze), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
+		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / j), Re), ze), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
 		n.setHours(24, 0, 0, 0);
 		let r = new Date(n);
 		r.setDate(r.getDate() - t);
@@ -745,14 +754,14 @@ var Fe = 100, Ie = class {
 	async load(e, t, n) {
 		let r = this.series;
 		try {
-			let n = await Promise.all(We(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
+			let n = await Promise.all(We(e, t).map(({ start: e, end: t, offset: n }) => y.heatmap(r, e, t, n)));
 			if (r !== this.series) return;
 			this.cells = new Map(n.flat().map((e) => [`${e.day} ${e.hour}`, e]));
 		} catch {
 			this.loaded = "";
 			return;
 		}
-		this.days = n, this.firstDay = Math.floor((t - P(t - 1) - 1) / A) - n + 1, this.cell = {
+		this.days = n, this.firstDay = Math.floor((t - F(t - 1) - 1) / j) - n + 1, this.cell = {
 			day: n - 1,
 			hour: (/* @__PURE__ */ new Date()).getHours()
 		}, this.told.textContent = this.cells.size > 0 ? "Point at an hour for its values; click to show it above." : "No data in these weeks.", this.draw();
@@ -765,14 +774,14 @@ var Fe = 100, Ie = class {
 	draw() {
 		let e = this.element.clientWidth - 40, t = this.canvas.getContext("2d");
 		if (!t || e < 100 || this.days === 0) return;
-		let n = Math.max((e - M) / this.days, 2.2), r = M + n * this.days, i = Math.min(devicePixelRatio, 2);
+		let n = Math.max((e - N) / this.days, 2.2), r = N + n * this.days, i = Math.min(devicePixelRatio, 2);
 		[this.canvas.width, this.canvas.height] = [Math.round(r * i), Math.round(236 * i)], [this.canvas.style.width, this.canvas.style.height] = [`${r}px`, "236px"], t.setTransform(i, 0, 0, i, 0, 0);
 		let a = [...this.cells.values()].map((e) => this.value(e)).filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), [o, s] = this.bounds(a);
 		for (let e = 0; e < this.days; e++) for (let r = 0; r < 24; r++) {
 			let i = this.cells.get(`${this.firstDay + e} ${r}`), a = this.value(i);
-			t.fillStyle = i && Number.isNaN(a) ? C("loss4") : Number.isNaN(a) ? C("hair") : Ue(He(a, o, s));
+			t.fillStyle = i && Number.isNaN(a) ? w("loss4") : Number.isNaN(a) ? w("hair") : Ue(He(a, o, s));
 			let c = +(n > 5);
-			t.fillRect(M + e * n, r * j, n - c, j - (Number.isNaN(a) && !i ? 8 : 1));
+			t.fillRect(N + e * n, r * M, n - c, M - (Number.isNaN(a) && !i ? 8 : 1));
 		}
 		this.labels(t, n), this.outline(t, n), this.explain(o, s);
 	}
@@ -782,39 +791,39 @@ var Fe = 100, Ie = class {
 		return [t, Math.max(e[Math.floor(e.length * .995)] ?? 0, t * 2)];
 	}
 	labels(e, t) {
-		e.font = `11px ${E}`, e.fillStyle = C("dim"), e.textBaseline = "middle", e.textAlign = "right";
-		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * j + 5);
+		e.font = `11px ${D}`, e.fillStyle = w("dim"), e.textBaseline = "middle", e.textAlign = "right";
+		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * M + 5);
 		e.textAlign = "left";
 		let n = Math.ceil(70 / t / 7) * 7;
 		for (let r = 0; r < this.days; r++) {
-			let i = (this.firstDay + r) * A;
-			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(b(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), M + r * t, 226);
+			let i = (this.firstDay + r) * j;
+			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(x(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), N + r * t, 226);
 		}
 	}
 	outline(e, t) {
-		document.activeElement === this.canvas && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(M + this.cell.day * t - 1, this.cell.hour * j - 1, t + 1, 10));
+		document.activeElement === this.canvas && (e.strokeStyle = w("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
 	}
 	explain(t, n) {
-		let r = this.measure.value === "loss", i = (e) => r ? k(e) : T(e, "seconds"), a = N.map((t) => {
+		let r = this.measure.value === "loss", i = (e) => r ? A(e) : E(e, "seconds"), a = P.map((t) => {
 			let n = e("i", { class: "key" });
 			return n.style.background = t, n;
 		});
 		this.key.replaceChildren(`${i(t)} `, e("span", { class: "ramp" }, ...a), ` ${i(n)}`, e("span", {}, e("i", { class: "key loss4" }), "all lost"));
 	}
 	point(e) {
-		let t = this.canvas.getBoundingClientRect(), n = (t.width - M) / this.days, r = Math.floor((e.clientX - t.left - M) / n), i = Math.floor((e.clientY - t.top) / j);
+		let t = this.canvas.getBoundingClientRect(), n = (t.width - N) / this.days, r = Math.floor((e.clientX - t.left - N) / n), i = Math.floor((e.clientY - t.top) / M);
 		r >= 0 && r < this.days && i >= 0 && i < 24 && (this.cell = {
 			day: r,
 			hour: i
 		}, this.tell());
 	}
 	begin() {
-		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * A * 1e3);
+		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * j * 1e3);
 		return new Date(e.getUTCFullYear(), e.getUTCMonth(), e.getUTCDate(), this.cell.hour).getTime() / 1e3;
 	}
 	tell() {
-		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${b(this.begin())}, ${t}: `, r = (e) => T(e ?? NaN, "seconds");
-		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, max ${r(e.max_s)}, ${k(e.lost / e.sent)} lost` : `${n}no data`;
+		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${x(this.begin())}, ${t}: `, r = (e) => E(e ?? NaN, "seconds");
+		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, max ${r(e.max_s)}, ${A(e.lost / e.sent)} lost` : `${n}no data`;
 	}
 	open() {
 		let e = this.begin();
@@ -837,25 +846,25 @@ function He(e, t, n) {
 	return Math.min(t <= 0 ? e / n : Math.max(Math.log(e / t) / Math.log(n / t), 0), 1);
 }
 function Ue(e) {
-	return N[Math.min(Math.floor(e * N.length), N.length - 1)];
+	return P[Math.min(Math.floor(e * P.length), P.length - 1)];
 }
-function P(e) {
+function F(e) {
 	return (/* @__PURE__ */ new Date(e * 1e3)).getTimezoneOffset() * 60;
 }
 function We(e, t) {
 	let n = [], r = e;
 	for (let i = e; i < t; i += 3600) {
 		let e = Math.min(i + 3600, t);
-		e < t && P(e) === P(r) || (n.push({
+		e < t && F(e) === F(r) || (n.push({
 			start: r,
 			end: e,
-			offset: -P(r)
+			offset: -F(r)
 		}), r = e);
 	}
 	return n;
 }
 // src/watch/levels.ts
-var F = [
+var I = [
 	.1,
 	.2,
 	.5,
@@ -878,15 +887,15 @@ var F = [
 	432e3,
 	864e3
 ];
-function I(e) {
-	let t = F.findIndex((t) => t >= e * .999);
-	return t < 0 ? F.length - 1 : t;
-}
 function L(e) {
-	return F[e] * 256;
+	let t = I.findIndex((t) => t >= e * .999);
+	return t < 0 ? I.length - 1 : t;
 }
-function R(e, t, n) {
-	let r = L(e), i = Math.floor(t / r);
+function R(e) {
+	return I[e] * 256;
+}
+function z(e, t, n) {
+	let r = R(e), i = Math.floor(t / r);
 	return {
 		first: i,
 		last: Math.max(i, Math.ceil(n / r) - 1)
@@ -894,7 +903,7 @@ function R(e, t, n) {
 }
 // src/watch/tiles.ts
 var Ge = 600, Ke = 4, qe = 1e3, Je = 900, Ye = 3e3;
-function z(e) {
+function B(e) {
 	return `${e.series}/${e.level}/${e.index}`;
 }
 var Xe = class {
@@ -910,7 +919,7 @@ var Xe = class {
 		this.load = e, this.changed = t, this.now = n;
 	}
 	want(e, t, n, r) {
-		let i = I(r), a = [], o = [], { first: s, last: c } = R(i, t, n);
+		let i = L(r), a = [], o = [], { first: s, last: c } = z(i, t, n);
 		for (let r of e) {
 			for (let e = s; e <= c; e++) a.push({
 				series: r,
@@ -926,7 +935,7 @@ var Xe = class {
 				level: i,
 				index: c + 1
 			});
-			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, F.length - 1)], u = R(e, (t + n) / 2, (t + n) / 2).first;
+			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, I.length - 1)], u = z(e, (t + n) / 2, (t + n) / 2).first;
 			o.push({
 				series: r,
 				level: e,
@@ -934,17 +943,17 @@ var Xe = class {
 			}, {
 				series: r,
 				level: l,
-				index: R(l, t, n).first
+				index: z(l, t, n).first
 			});
 		}
-		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(z));
+		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(B));
 		for (let [e, t] of this.loading) u.has(e) || t.abort();
-		this.queue = l.filter((e) => !this.loading.has(z(e))), this.next();
+		this.queue = l.filter((e) => !this.loading.has(B(e))), this.next();
 	}
 	isStale(e) {
-		let t = this.now(), n = L(e.level);
+		let t = this.now(), n = R(e.level);
 		if (e.index * n > t / 1e3) return !1;
-		let r = z(e);
+		let r = B(e);
 		if (t - (this.failed.get(r) ?? -Infinity) < Ye) return !1;
 		let i = this.known.get(r);
 		return !i || !((e.index + 1) * n + Je < i.asked / 1e3) && t - i.asked > Math.max(qe, i.width * 1e3);
@@ -958,8 +967,8 @@ var Xe = class {
 	}
 	async fetch(e) {
 		let [t, n, r] = [
-			z(e),
-			L(e.level),
+			B(e),
+			R(e.level),
 			this.now()
 		], i = new AbortController();
 		this.loading.set(t, i);
@@ -967,7 +976,7 @@ var Xe = class {
 			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
 			this.keep(t, {
 				...Ze(o),
-				width: F[e.level],
+				width: I[e.level],
 				asked: r
 			}), this.failed.delete(t), this.trouble = "";
 		} catch (e) {
@@ -986,7 +995,7 @@ var Xe = class {
 		return this.loading.size > 0;
 	}
 	pieces(e, t, n, r) {
-		let i = I(r), { first: a, last: o } = R(i, t, n), s = L(i), c = [];
+		let i = L(r), { first: a, last: o } = z(i, t, n), s = R(i), c = [];
 		for (let r = a; r <= o; r++) {
 			let [a, o] = [Math.max(t, r * s), Math.min(n, (r + 1) * s)];
 			c.push(...this.best(e, i, a, o));
@@ -994,7 +1003,7 @@ var Xe = class {
 		return c;
 	}
 	best(e, t, n, r) {
-		for (let i = t; i < F.length; i++) {
+		for (let i = t; i < I.length; i++) {
 			let t = this.at(e, i, n, r);
 			if (t.length > 0) return t;
 		}
@@ -1005,9 +1014,9 @@ var Xe = class {
 		return [];
 	}
 	at(e, t, n, r) {
-		let { first: i, last: a } = R(t, n, r), o = [];
+		let { first: i, last: a } = z(t, n, r), o = [];
 		for (let s = i; s <= a; s++) {
-			let i = this.known.get(z({
+			let i = this.known.get(B({
 				series: e,
 				level: t,
 				index: s
@@ -1069,18 +1078,18 @@ function it(e) {
 	}).reverse();
 }
 function at(e) {
-	let t = e.quantiles[a].filter((e) => !Number.isNaN(e)).sort();
+	let t = e.quantiles[o].filter((e) => !Number.isNaN(e)).sort();
 	return t[Math.floor(t.length * $e)] ?? 0;
 }
 function ot(e) {
 	let { filled: t, pace: n } = Ze(e), r = Array(e.count).fill(void 0);
-	return t.forEach((i, o) => {
-		let s = Math.min(t[o + 1] ?? e.count, i + Math.ceil(n) + 1, e.count);
-		r.fill(e.quantiles[a][i], i, s);
+	return t.forEach((i, a) => {
+		let s = Math.min(t[a + 1] ?? e.count, i + Math.ceil(n) + 1, e.count);
+		r.fill(e.quantiles[o][i], i, s);
 	}), r;
 }
 // src/watch/path.ts
-var B = 18, st = 172, ct = 24, lt = 480, V = 8, ut = 20, H = 200, dt = [
+var V = 18, st = 172, ct = 24, lt = 480, H = 8, ut = 20, U = 200, dt = [
 	["good", .18],
 	["good", .4],
 	["good", .65],
@@ -1125,7 +1134,7 @@ var B = 18, st = 172, ct = 24, lt = 480, V = 8, ut = 20, H = 200, dt = [
 	}
 	around(e, t) {
 		if (this.loads = t.filter((e) => e.report !== null && e.until_s !== null), this.hops.length === 0) return;
-		let n = (e.to - e.from) / H, r = Math.max(n, 5), i = {
+		let n = (e.to - e.from) / U, r = Math.max(n, 5), i = {
 			from: Math.floor(e.from / r) * r,
 			to: Math.ceil(e.to / r) * r
 		}, a = `${this.hops.map((e) => e.series).join()} ${i.from} ${i.to}`;
@@ -1134,7 +1143,7 @@ var B = 18, st = 172, ct = 24, lt = 480, V = 8, ut = 20, H = 200, dt = [
 	}
 	async load(e, t) {
 		try {
-			let n = await Promise.all(this.hops.map((n) => v.smoke(n.series, e.from, e.to, H, t)));
+			let n = await Promise.all(this.hops.map((n) => y.smoke(n.series, e.from, e.to, U, t)));
 			if (t.aborted) return;
 			this.rows = it(n);
 		} catch (e) {
@@ -1147,32 +1156,32 @@ var B = 18, st = 172, ct = 24, lt = 480, V = 8, ut = 20, H = 200, dt = [
 	draw() {
 		let e = this.canvas.getContext("2d"), t = this.element.clientWidth - 36;
 		if (this.left = t < lt ? ct : st, !e || !this.view || this.rows.length === 0 || t < this.left + 50) return;
-		let n = V + this.rows.length * B + ut, r = Math.min(devicePixelRatio, 2);
+		let n = H + this.rows.length * V + ut, r = Math.min(devicePixelRatio, 2);
 		[this.canvas.width, this.canvas.height] = [Math.round(t * r), Math.round(n * r)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${n}px`], e.setTransform(r, 0, 0, r, 0, 0);
-		let i = (t - this.left) / H, a = (e) => Math.round(this.left + e * i);
-		this.rows.forEach((t, n) => t.forEach((t, r) => mt(e, t, a(r), V + n * B, a(r + 1) - a(r)))), this.labels(e), this.times(e, this.view, t, n), document.activeElement === this.canvas && this.cell && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(this.left + this.cell.column * i - 1, V + this.cell.row * B, i + 2, 17));
+		let i = (t - this.left) / U, a = (e) => Math.round(this.left + e * i);
+		this.rows.forEach((t, n) => t.forEach((t, r) => mt(e, t, a(r), H + n * V, a(r + 1) - a(r)))), this.labels(e), this.times(e, this.view, t, n), document.activeElement === this.canvas && this.cell && (e.strokeStyle = w("ink"), e.lineWidth = 2, e.strokeRect(this.left + this.cell.column * i - 1, H + this.cell.row * V, i + 2, 17));
 	}
 	labels(e) {
-		e.font = `12px ${E}`, e.fillStyle = C("ink"), e.textBaseline = "middle", e.textAlign = "left";
+		e.font = `12px ${D}`, e.fillStyle = w("ink"), e.textBaseline = "middle", e.textAlign = "left";
 		let t = (e) => this.left === ct ? pt(e) : this.label(e);
-		this.hops.forEach((n, r) => e.fillText(t(n), 0, V + r * B + B / 2, this.left - 8));
+		this.hops.forEach((n, r) => e.fillText(t(n), 0, H + r * V + V / 2, this.left - 8));
 	}
 	label(e) {
 		return `${pt(e)} ${this.addressOf(e.series)}`.trim();
 	}
 	times(e, { from: t, to: n }, r, i) {
 		let a = (e) => this.left + (Math.min(Math.max(e, t), n) - t) / (n - t) * (r - this.left);
-		e.fillStyle = C("both");
+		e.fillStyle = w("both");
 		for (let { at_s: r, until_s: i } of this.loads) r < n && (i ?? r) > t && e.fillRect(a(r), 0, Math.max(a(i ?? r) - a(r), 3), 5);
-		e.font = `11px ${E}`, e.fillStyle = C("dim"), e.textAlign = "center";
+		e.font = `11px ${D}`, e.fillStyle = w("dim"), e.textAlign = "center";
 		for (let o of me(t, n, Math.max(2, (r - this.left) / 84))) {
 			let t = a(o.at);
 			t > this.left + 20 && t < r - 20 && e.fillText(o.label, t, i - ut / 2);
 		}
 	}
 	point(e) {
-		let t = this.canvas.getBoundingClientRect(), n = Math.floor((e.clientX - t.left - this.left) / (t.width - this.left) * H), r = Math.floor((e.clientY - t.top - V) / B);
-		n < 0 || n >= H || r < 0 || r >= this.rows.length || (this.cell = {
+		let t = this.canvas.getBoundingClientRect(), n = Math.floor((e.clientX - t.left - this.left) / (t.width - this.left) * U), r = Math.floor((e.clientY - t.top - H) / V);
+		n < 0 || n >= U || r < 0 || r >= this.rows.length || (this.cell = {
 			column: n,
 			row: r
 		}, this.tell());
@@ -1191,7 +1200,7 @@ var B = 18, st = 172, ct = 24, lt = 480, V = 8, ut = 20, H = 200, dt = [
 			row: 0
 		};
 		this.cell = {
-			column: n(r + t[0], H),
+			column: n(r + t[0], U),
 			row: n(i + t[1], this.rows.length)
 		}, this.tell(), this.draw();
 	}
@@ -1201,12 +1210,12 @@ var B = 18, st = 172, ct = 24, lt = 480, V = 8, ut = 20, H = 200, dt = [
 			this.told.textContent = "Point at a hop for its values.";
 			return;
 		}
-		let t = (this.view.to - this.view.from) / H, n = e.kind === "delay" ? `median ${T(e.median, "seconds")}, queueing delay ${T(e.added, "seconds")}` : {
+		let t = (this.view.to - this.view.from) / U, n = e.kind === "delay" ? `median ${E(e.median, "seconds")}, queueing delay ${E(e.added, "seconds")}` : {
 			none: "no data",
 			lost: "no reply",
 			delay: ""
 		}[e.kind];
-		this.told.textContent = `${x(this.view.from + this.cell.column * t, t)}, hop ${this.label(this.hops[this.cell.row])}: ${n}`;
+		this.told.textContent = `${S(this.view.from + this.cell.column * t, t)}, hop ${this.label(this.hops[this.cell.row])}: ${n}`;
 	}
 };
 function pt(e) {
@@ -1215,7 +1224,7 @@ function pt(e) {
 function mt(e, t, n, r, i) {
 	if (t.kind === "none") return;
 	let [a, o] = t.kind === "lost" ? ["hair", 1] : dt[rt(t.added)];
-	e.fillStyle = C(a), e.globalAlpha = o, e.fillRect(n, r, i, 16), e.globalAlpha = 1;
+	e.fillStyle = w(a), e.globalAlpha = o, e.fillRect(n, r, i, 16), e.globalAlpha = 1;
 }
 function ht() {
 	let t = [...Qe.map((e) => `< ${e * 1e3}`), "more"], n = dt.map(([n, r], i) => {
@@ -1262,12 +1271,12 @@ function bt(e) {
 	return (yt.find((n) => n * t >= e * .999999) ?? 10) * t;
 }
 function xt(e, t, n) {
-	let r = [], [a, o] = [0, Infinity];
+	let r = [], [i, o] = [0, Infinity];
 	for (let { tile: t, first: n, last: s } of e) {
-		let { max: e, min: c, quantiles: l } = t.columns, u = l[i.length - 1];
-		for (let i of t.filled) i < n || i >= s || Number.isNaN(e[i]) || (r.push(u[i]), e[i] > a && (a = e[i]), c[i] > 0 && c[i] < o && (o = c[i]));
+		let { max: e, min: c, quantiles: l } = t.columns, u = l[a.length - 1];
+		for (let a of t.filled) a < n || a >= s || Number.isNaN(e[a]) || (r.push(u[a]), e[a] > i && (i = e[a]), c[a] > 0 && c[a] < o && (o = c[a]));
 	}
-	if (a <= 0) return {
+	if (i <= 0) return {
 		kind: t,
 		low: t === "log" ? n / 100 : 0,
 		high: n
@@ -1275,17 +1284,17 @@ function xt(e, t, n) {
 	if (t === "log") return {
 		kind: t,
 		low: 10 ** Math.floor(Math.log10(o)),
-		high: bt(Math.max(a * 1.05, o * 10))
+		high: bt(Math.max(i * 1.05, o * 10))
 	};
 	r.sort((e, t) => e - t);
-	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > vt * s;
+	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && i > vt * s;
 	return {
 		kind: t,
 		low: 0,
-		high: bt(Math.max(c ? s : a * 1.05, n))
+		high: bt(Math.max(c ? s : i * 1.05, n))
 	};
 }
-function U(e, t, n) {
+function W(e, t, n) {
 	let r = e.kind === "log" ? (t) => Math.log(Math.max(t, e.low) / e.low) / Math.log(e.high / e.low) : (t) => t / e.high;
 	return (e) => t + n * (1 - Math.min(Math.max(r(e), 0), 1));
 }
@@ -1325,13 +1334,13 @@ var Ct = [
 		"smoke4"
 	]
 ], wt = 1.6;
-function W(e, t, n) {
+function G(e, t, n) {
 	let { rect: r, from: i, to: a } = t, o = r.width / (a - i), s = Math.min(devicePixelRatio, 2), c = (e) => Math.round(e * s) / s;
 	for (let { tile: t, first: a, last: l } of e) {
 		let { columns: e, width: u, filled: d, pace: f } = t, p = f * wt;
 		for (let t = Tt(d, a); t < d.length && d[t] < l; t++) {
-			let a = d[t], l = t + 1 < d.length ? d[t + 1] : Infinity, f = Math.max(1, Math.min(l - a, p)), m = r.left + (e.from + a * u - i) * o, ee = c(m);
-			n(e, a, ee, Math.max(c(m + f * u * o) - ee, 1 / s));
+			let a = d[t], l = t + 1 < d.length ? d[t + 1] : Infinity, f = Math.max(1, Math.min(l - a, p)), m = r.left + (e.from + a * u - i) * o, h = c(m);
+			n(e, a, h, Math.max(c(m + f * u * o) - h, 1 / s));
 		}
 	}
 }
@@ -1344,42 +1353,42 @@ function Tt(e, t) {
 	return n;
 }
 function Et(e, t, n, r) {
-	let { rect: i, scale: a } = n, o = U(a, i.top, i.height);
+	let { rect: i, scale: a } = n, o = W(a, i.top, i.height);
 	e.save(), e.beginPath(), e.rect(i.left, i.top - 6, i.width, i.height + 6 + 4 + n.rug.height), e.clip();
-	for (let [i, a, s] of Ct) e.fillStyle = r(s), W(t, n, ({ quantiles: t }, n, r, s) => {
+	for (let [i, a, s] of Ct) e.fillStyle = r(s), G(t, n, ({ quantiles: t }, n, r, s) => {
 		let c = o(t[a][n]);
 		e.fillRect(r, c, s, o(t[i][n]) - c);
 	});
 	Dt(e, t, n, r), Ot(e, t, n, r), jt(e, t, n, r), e.restore();
 }
 function Dt(e, t, n, r) {
-	let { rect: a, scale: o } = n, s = U(o, a.top, a.height);
+	let { rect: i, scale: o } = n, s = W(o, i.top, i.height);
 	e.fillStyle = r("envelope");
 	let c = [];
-	W(t, n, ({ max: t, quantiles: n }, r, a, l) => {
+	G(t, n, ({ max: t, quantiles: n }, r, i, l) => {
 		if (Number.isNaN(t[r])) return;
 		let u = s(t[r]);
-		e.globalAlpha = .5, e.fillRect(a, u, l, s(n[i.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(a, u - .5, l, 1), t[r] > o.high && c.push(a + l / 2);
+		e.globalAlpha = .5, e.fillRect(i, u, l, s(n[a.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(i, u - .5, l, 1), t[r] > o.high && c.push(i + l / 2);
 	}), e.fillStyle = r("cut");
 	let l = -Infinity;
-	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, a.top - 5), e.lineTo(t - 3.5, a.top + 1), e.lineTo(t + 3.5, a.top + 1), e.fill());
+	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, i.top - 5), e.lineTo(t - 3.5, i.top + 1), e.lineTo(t + 3.5, i.top + 1), e.fill());
 }
 function Ot(e, t, n, r) {
-	let i = U(n.scale, n.rect.top, n.rect.height);
-	kt(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
-		e.fillStyle = r(o), W(t, n, (t, n, r, o) => {
-			let l = t.quantiles[a][n];
-			Number.isNaN(l) || ke(At(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
+	let i = W(n.scale, n.rect.top, n.rect.height);
+	kt(e, t, n, r("ink")), k.forEach(({ colour: a, thickness: s }, c) => {
+		e.fillStyle = r(a), G(t, n, (t, n, r, a) => {
+			let l = t.quantiles[o][n];
+			Number.isNaN(l) || ke(At(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(a, s), s);
 		});
 	});
 }
 function kt(e, t, n, r) {
-	let i = U(n.scale, n.rect.top, n.rect.height);
+	let i = W(n.scale, n.rect.top, n.rect.height);
 	e.fillStyle = r, e.globalAlpha = .35;
-	let [o, s] = [NaN, -Infinity];
-	W(t, n, ({ quantiles: t }, n, r, c) => {
-		let l = i(t[a][n]);
-		r - s < 1 && !Number.isNaN(l - o) && e.fillRect(r - .5, Math.min(o, l), 1, Math.abs(o - l)), [o, s] = [l, r + c];
+	let [a, s] = [NaN, -Infinity];
+	G(t, n, ({ quantiles: t }, n, r, c) => {
+		let l = i(t[o][n]);
+		r - s < 1 && !Number.isNaN(l - a) && e.fillRect(r - .5, Math.min(a, l), 1, Math.abs(a - l)), [a, s] = [l, r + c];
 	}), e.globalAlpha = 1;
 }
 function At(e, t) {
@@ -1387,18 +1396,18 @@ function At(e, t) {
 }
 function jt(e, t, n, r) {
 	let { rect: i, rug: a } = n, o = Mt(e, r("loss4"));
-	W(t, n, (t, n, s, c) => {
+	G(t, n, (t, n, s, c) => {
 		let l = At(t, n);
 		if (l === 1 && (e.fillStyle = o, e.fillRect(s, i.top, Math.max(c, 1), i.height)), l > 0) {
-			e.fillStyle = r(l === 1 ? "loss4" : O[ke(l)].colour);
+			e.fillStyle = r(l === 1 ? "loss4" : k[ke(l)].colour);
 			let t = Math.max(3, a.height * Math.min(1, Math.sqrt(l)));
 			e.fillRect(s, a.top + a.height - t, Math.max(c, 1.5), t);
 		} else t.sent[n] === 0 && (e.fillStyle = r("unasked"), e.fillRect(s, a.top + a.height - 2, Math.max(c, 1), 2));
 	});
 }
-var G;
+var K;
 function Mt(e, t) {
-	if (G?.colour === t) return G.pattern;
+	if (K?.colour === t) return K.pattern;
 	let n = document.createElement("canvas");
 	n.width = n.height = 8;
 	let r = n.getContext("2d");
@@ -1408,25 +1417,25 @@ function Mt(e, t) {
 		0,
 		8
 	]) r.beginPath(), r.moveTo(e, 8), r.lineTo(e + 8, 0), r.stroke();
-	return G = {
+	return K = {
 		colour: t,
 		pattern: e.createPattern(n, "repeat") ?? t
-	}, G.pattern;
+	}, K.pattern;
 }
 function Nt(e, t, n, r) {
-	let { rect: i, scale: o } = n, s = U(o, i.top, i.height), c = i.top + i.height;
-	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, W(t, n, ({ quantiles: t, max: n }, r, i, o) => {
-		let l = s(t[a][r]);
-		e.globalAlpha = .35, e.fillRect(i, l, o, c - l), e.globalAlpha = 1, e.fillRect(i, s(n[r]) - .75, Math.max(o, 1), 1.5);
+	let { rect: i, scale: a } = n, s = W(a, i.top, i.height), c = i.top + i.height;
+	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, G(t, n, ({ quantiles: t, max: n }, r, i, a) => {
+		let l = s(t[o][r]);
+		e.globalAlpha = .35, e.fillRect(i, l, a, c - l), e.globalAlpha = 1, e.fillRect(i, s(n[r]) - .75, Math.max(a, 1), 1.5);
 	}), e.restore();
 }
 function Pt(e, t, n, r, i) {
 	let { rect: a, scale: o, from: s, to: c } = t;
-	e.font = `11px ${E}`, e.textBaseline = "middle";
-	let l = U(o, a.top, a.height), u = o.kind === "log" ? St(o, a.height / 26) : De(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ee(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Oe(u, d);
+	e.font = `11px ${D}`, e.textBaseline = "middle";
+	let l = W(o, a.top, a.height), u = o.kind === "log" ? St(o, a.height / 26) : De(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ee(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Oe(u, d);
 	u.forEach((t, n) => {
 		let r = Math.round(l(t)) + .5;
-		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", D(e, n === u.length - 1 ? `${p[n]} ${f}` : p[n] ?? "", a.left - 6, r);
+		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", O(e, n === u.length - 1 ? `${p[n]} ${f}` : p[n] ?? "", a.left - 6, r);
 	});
 	let m = t.rug.top + t.rug.height;
 	e.textAlign = "center";
@@ -1435,7 +1444,7 @@ function Pt(e, t, n, r, i) {
 		if (e.fillStyle = i(t.major ? "grid" : "hair"), e.fillRect(Math.round(n), a.top, 1, m - a.top), !r) continue;
 		e.fillStyle = i(t.major ? "ink" : "dim");
 		let o = e.measureText(t.label).width / 2;
-		n - o > a.left - 30 && n + o < a.left + a.width + 12 && D(e, t.label, n, m + 12);
+		n - o > a.left - 30 && n + o < a.left + a.width + 12 && O(e, t.label, n, m + 12);
 	}
 	e.fillStyle = i("grid"), e.fillRect(a.left, a.top + a.height, a.width, 1);
 }
@@ -1500,22 +1509,22 @@ var Ft = 10, It = 10, Lt = 14, Rt = 22, zt = 2, Bt = {
 			scale: xt(e, this.unit === "seconds" ? n : "whole", Bt[this.unit]),
 			unit: this.unit
 		};
-		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), Pt(s, d, r, this.isLast, C), this.unit === "seconds" ? Et(s, e, d, C) : Nt(s, e, d, C("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
+		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), Pt(s, d, r, this.isLast, w), this.unit === "seconds" ? Et(s, e, d, w) : Nt(s, e, d, w("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
 	sayEmpty(e, t, n) {
-		e.fillStyle = C("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "No data in this period." : n, t.left + t.width / 2, t.top + t.height / 2);
+		e.fillStyle = w("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "No data in this period." : n, t.left + t.width / 2, t.top + t.height / 2);
 	}
 	at(e) {
 		let { scene: t } = this;
 		if (!t) return;
 		let n = t.rect.left + (e - t.from) / (t.to - t.from) * t.rect.width, r;
-		return W(this.pieces, t, (e, t, i, a) => {
+		return G(this.pieces, t, (e, t, i, a) => {
 			n >= i && n < i + Math.max(a, 1) && (r = Ht(e, t));
 		}), r;
 	}
 	readings() {
 		let e = [];
-		return this.scene && W(this.pieces, this.scene, (t, n) => e.push(Ht(t, n))), e;
+		return this.scene && G(this.pieces, this.scene, (t, n) => e.push(Ht(t, n))), e;
 	}
 	cursor(e) {
 		let t = this.above.getContext("2d");
@@ -1526,23 +1535,23 @@ var Ft = 10, It = 10, Lt = 14, Rt = 22, zt = 2, Bt = {
 		}
 		let { rect: n, rug: r, from: i, to: a, scale: o } = this.scene, s = n.left + (e - i) / (a - i) * n.width;
 		if (s < n.left || s > n.left + n.width) return;
-		t.fillStyle = C("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
+		t.fillStyle = w("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
 		let c = this.at(e);
-		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, U(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? Ut(c, this.unit) : "no data";
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, W(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? Ut(c, this.unit) : "no data";
 	}
 	describe(e) {
 		this.base.setAttribute("aria-label", e);
 	}
 };
 function Ht(e, t) {
-	let { sent: n, lost: r, late: o, failed: s, min: c, max: l, quantiles: u } = e, d = (e.to - e.from) / e.count, f = (e) => u[i.indexOf(e)][t], p = {
+	let { sent: n, lost: r, late: i, failed: s, min: c, max: l, quantiles: u } = e, d = (e.to - e.from) / e.count, f = (e) => u[a.indexOf(e)][t], p = {
 		sent: n[t],
 		lost: r[t],
-		late: o[t],
+		late: i[t],
 		failed: s[t]
 	}, m = {
 		min: c[t],
-		median: u[a][t],
+		median: u[o][t],
 		p95: f(.95),
 		p99: f(.99),
 		max: l[t]
@@ -1556,12 +1565,12 @@ function Ht(e, t) {
 }
 function Ut(e, t) {
 	let { sent: n, lost: r, late: i, failed: a, median: o, p95: s, max: c } = e;
-	if (t !== "seconds") return n === 1 ? T(o, t) : `median ${T(o, t)}, max ${T(c, t)}`;
+	if (t !== "seconds") return n === 1 ? E(o, t) : `median ${E(o, t)}, max ${E(c, t)}`;
 	let l = [];
-	return n === 1 && !Number.isNaN(o) ? l.push(T(o, t)) : Number.isNaN(o) || l.push(`median ${T(o, t)}, p95 ${T(s, t)}, max ${T(c, t)}`), r > 0 ? l.push(Wt(r, n)) : n > 1 && l.push(`none of ${w(n)} lost`), i > 0 && l.push(`${w(i)} late`), a > 0 && l.push(`${w(a)} not sent`), l.filter((e) => e !== "").join(", ");
+	return n === 1 && !Number.isNaN(o) ? l.push(E(o, t)) : Number.isNaN(o) || l.push(`median ${E(o, t)}, p95 ${E(s, t)}, max ${E(c, t)}`), r > 0 ? l.push(Wt(r, n)) : n > 1 && l.push(`none of ${T(n)} lost`), i > 0 && l.push(`${T(i)} late`), a > 0 && l.push(`${T(a)} not sent`), l.filter((e) => e !== "").join(", ");
 }
 function Wt(e, t) {
-	return e < t ? `${w(e)} of ${w(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${w(t)} lost`;
+	return e < t ? `${T(e)} of ${T(t)} lost (${A(e / t)})` : t === 1 ? "lost" : `all ${T(t)} lost`;
 }
 var Gt = [
 	"Time",
@@ -1574,10 +1583,10 @@ var Gt = [
 	"Max"
 ];
 function Kt(e, t) {
-	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${w(a)} (${k(a / i)})` : "–";
+	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${T(a)} (${A(a / i)})` : "–";
 	return [
-		x(n, r),
-		w(i),
+		S(n, r),
+		T(i),
 		d,
 		...[
 			o,
@@ -1585,19 +1594,19 @@ function Kt(e, t) {
 			c,
 			l,
 			u
-		].map((e) => T(e, t))
+		].map((e) => E(e, t))
 	];
 }
 // src/watch/view.ts
 var qt = 10, Jt = 631152e3, Yt = .01;
-function K(e, t) {
+function q(e, t) {
 	let n = t + e * Yt;
 	return {
 		from: n - e,
 		to: n
 	};
 }
-function q(e, t) {
+function J(e, t) {
 	let n = Math.min(Math.max(e.to - e.from, qt), Jt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Yt);
 	return {
 		from: Math.max(i - n, 0),
@@ -1606,13 +1615,13 @@ function q(e, t) {
 }
 function Xt(e, t, n, r) {
 	let i = e.to - e.from, a = Math.min(Math.max(i * n, qt), Jt), o = t - (t - e.from) / i * a;
-	return q({
+	return J({
 		from: o,
 		to: o + a
 	}, r);
 }
 function Zt(e, t, n) {
-	return q({
+	return J({
 		from: e.from + t,
 		to: e.to + t
 	}, n);
@@ -1621,7 +1630,7 @@ function Qt(e, t) {
 	return e.to >= t - (e.to - e.from) * .005;
 }
 // src/watch/detail.ts
-var $t = .12, J = .6, en = [
+var $t = .12, Y = .6, en = [
 	["10 min", 600],
 	["1 h", 3600],
 	["3 h", 10800],
@@ -1633,10 +1642,10 @@ var $t = .12, J = .6, en = [
 	seconds: "seconds",
 	bits_per_second: "rate",
 	bytes: "bytes"
-}, Y = () => Date.now() / 1e3, an = class {
+}, X = () => Date.now() / 1e3, an = class {
 	watch;
 	element = e("section", { class: "detail" });
-	view = K(3600, Y());
+	view = q(3600, X());
 	live = !0;
 	shown = [];
 	all = [];
@@ -1651,7 +1660,7 @@ var $t = .12, J = .6, en = [
 	isDue = !1;
 	timer = 0;
 	addressTimer = 0;
-	tiles = new Xe(v.smoke, () => this.due());
+	tiles = new Xe(y.smoke, () => this.due());
 	title = e("h1");
 	when = e("p", { class: "when" });
 	spans = en.map(([e, n]) => ({
@@ -1711,19 +1720,19 @@ var $t = .12, J = .6, en = [
 			role: "toolbar",
 			"aria-label": "View"
 		});
-		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / J)), t("+", "Zoom in", () => this.zoomBy(J)), this.scale, this.adder);
+		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / Y)), t("+", "Zoom in", () => this.zoomBy(Y)), this.scale, this.adder);
 		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, ln(), this.links, this.said);
 		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.path.element, this.eventList.element, this.heat.element, this.compare.element);
 	}
 	listen() {
-		r(this.stage, {
-			zoom: (e, t) => this.show(Xt(this.view, this.timeAt(e), t, Y())),
-			pan: (e) => this.show(Zt(this.view, e * this.secondsPerPixel, Y())),
+		i(this.stage, {
+			zoom: (e, t) => this.show(Xt(this.view, this.timeAt(e), t, X())),
+			pan: (e) => this.show(Zt(this.view, e * this.secondsPerPixel, X())),
 			select: ({ left: e, right: t }) => {
-				this.selection = void 0, this.show(q({
+				this.selection = void 0, this.show(J({
 					from: this.timeAt(e),
 					to: this.timeAt(t)
-				}, Y()));
+				}, X()));
 			},
 			selecting: (e) => {
 				this.selection = e, this.due();
@@ -1731,7 +1740,7 @@ var $t = .12, J = .6, en = [
 			point: (e) => this.pinned || this.point(this.timeAt(e)),
 			leave: () => this.pinned || this.point(void 0),
 			press: (e) => this.press(this.timeAt(e)),
-			all: () => this.show(Xt(this.view, (this.view.from + this.view.to) / 2, 3, Y()))
+			all: () => this.show(Xt(this.view, (this.view.from + this.view.to) / 2, 3, X()))
 		}), this.stage.addEventListener("keydown", (e) => this.key(e)), this.scale.addEventListener("change", () => {
 			this.kind = this.scale.value, this.due();
 		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), xe(() => {
@@ -1740,10 +1749,10 @@ var $t = .12, J = .6, en = [
 	}
 	async enter(e) {
 		let t = this.shown.join() === e.series.join() && this.plots.length > 0;
-		this.live = e.to === void 0, this.view = q(e.to === void 0 ? K(e.seconds, Y()) : {
+		this.live = e.to === void 0, this.view = J(e.to === void 0 ? q(e.seconds, X()) : {
 			from: e.to - e.seconds,
 			to: e.to
-		}, Y()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await v.series().catch(() => this.all), this.rebuild()), this.due();
+		}, X()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await y.series().catch(() => this.all), this.rebuild()), this.due();
 	}
 	leave() {
 		clearInterval(this.timer);
@@ -1778,7 +1787,7 @@ var $t = .12, J = .6, en = [
 		t.join() !== this.raisedNames && (this.raisedNames = t.join(), this.raised.hidden = t.length === 0, this.raised.replaceChildren(...ye(t)));
 	}
 	tick() {
-		document.hidden || (this.showRaised(), this.live && (this.view = K(this.view.to - this.view.from, Y())), this.due());
+		document.hidden || (this.showRaised(), this.live && (this.view = q(this.view.to - this.view.from, X())), this.due());
 	}
 	due() {
 		this.isDue || (this.isDue = !0, requestAnimationFrame(() => this.draw()));
@@ -1805,11 +1814,11 @@ var $t = .12, J = .6, en = [
 		}, 250);
 	}
 	async loadEvents() {
-		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(Y() / 60)}`;
+		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(X() / 60)}`;
 		if (i !== this.eventsOf) {
 			this.eventsOf = i;
 			try {
-				let e = await v.events(Math.max(0, n), r);
+				let e = await y.events(Math.max(0, n), r);
 				this.events = e.filter(({ series: e }) => e === null || this.shown.includes(e));
 			} catch {
 				this.eventsOf = "";
@@ -1819,7 +1828,7 @@ var $t = .12, J = .6, en = [
 		}
 	}
 	tell() {
-		let { from: e, to: t } = this.view, n = F[I(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
+		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${x(e) === x(t) && r < 86400 ? b(t, i) : S(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || x(e) === x(t)) ? `${x(e)}, ${b(e, i)}` : S(e, Math.min(n, 3600))} ${a} (${C(r)})`;
 		this.when.textContent !== o && (this.when.textContent = o), this.now.setAttribute("aria-pressed", String(this.live));
 		for (let { seconds: e, element: t } of this.spans) t.setAttribute("aria-pressed", String(Math.abs(r / e - 1) < .01));
 		this.trouble.hidden = this.tiles.trouble === "", this.trouble.textContent !== this.tiles.trouble && (this.trouble.textContent = this.tiles.trouble), this.link();
@@ -1830,13 +1839,13 @@ var $t = .12, J = .6, en = [
 		let [t] = this.shown, { from: n, to: r } = this.view, i = `${t} ${Math.round(n)} ${Math.round(r)}`;
 		if (this.links.dataset.of === i) return;
 		this.links.dataset.of = i;
-		let a = ae(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${_(n, r)}`, s = (t, n) => e("a", { href: t }, n);
+		let a = ae(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${v(n, r)}`, s = (t, n) => e("a", { href: t }, n);
 		this.links.replaceChildren("This period as ", s(`${a}&format=csv`, "CSV"), " or ", s(a, "JSON"), "; every probe as ", s(`${o}&format=csv`, "CSV"), " or ", s(o, "JSON"), ".");
 	}
 	drawCursor() {
 		let e = this.cursor !== void 0 && this.cursor >= this.view.from && this.cursor <= this.view.to;
 		this.plots.forEach((t) => t.cursor(e ? this.cursor : void 0));
-		let t = e && this.cursor !== void 0 ? x(this.cursor, F[I(this.secondsPerPixel)]) : "";
+		let t = e && this.cursor !== void 0 ? S(this.cursor, I[L(this.secondsPerPixel)]) : "";
 		this.stage.dataset.cursor = t, this.ribbon.cursor(e ? this.cursor : void 0, t);
 	}
 	drawSelection() {
@@ -1844,7 +1853,7 @@ var $t = .12, J = .6, en = [
 	}
 	describe() {
 		for (let e of this.plots) {
-			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${x(i.at, i.width)}: ${Ut(i, e.unit)}.` : "";
+			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${S(i.at, i.width)}: ${Ut(i, e.unit)}.` : "";
 			e.describe(`${e.name}, ${this.when.textContent ?? ""}: ${n} probes, ${r} lost. ${a}`);
 		}
 	}
@@ -1854,11 +1863,11 @@ var $t = .12, J = .6, en = [
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {
-		let t = Y();
-		this.view = q(e, t), this.live = Qt(this.view, t), this.due();
+		let t = X();
+		this.view = J(e, t), this.live = Qt(this.view, t), this.due();
 	}
 	showLast(e) {
-		if (this.live) this.show(K(e, Y()));
+		if (this.live) this.show(q(e, X()));
 		else {
 			let t = this.pinned && this.cursor !== void 0 ? this.cursor : (this.view.from + this.view.to) / 2;
 			this.show({
@@ -1868,18 +1877,18 @@ var $t = .12, J = .6, en = [
 		}
 	}
 	goLive() {
-		this.show(K(this.view.to - this.view.from, Y()));
+		this.show(q(this.view.to - this.view.from, X()));
 	}
 	lookAt(e) {
 		let t = e.until_s ?? e.at_s, n = Math.max((t - e.at_s) * .5, (this.view.to - this.view.from) / 4);
 		this.pinned = !0, this.cursor = e.at_s, this.show({
 			from: e.at_s - n,
 			to: t + n
-		}), this.said.textContent = `${x(e.at_s, 1)}: ${e.text}`, this.stage.scrollIntoView({ block: "nearest" });
+		}), this.said.textContent = `${S(e.at_s, 1)}: ${e.text}`, this.stage.scrollIntoView({ block: "nearest" });
 	}
 	zoomBy(e) {
 		let { from: t, to: n } = this.view, r = this.cursor !== void 0 && this.cursor > t && this.cursor < n ? this.cursor : this.live ? n : (t + n) / 2;
-		this.show(Xt(this.view, r, e, Y()));
+		this.show(Xt(this.view, r, e, X()));
 	}
 	get secondsPerPixel() {
 		return (this.view.to - this.view.from) / (this.plots[0]?.axis.width ?? 1);
@@ -1901,20 +1910,20 @@ var $t = .12, J = .6, en = [
 			let t = e.at(r);
 			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? Ut(t, e.unit) : "no data");
 		});
-		this.said.textContent = `${x(r, F[I(this.secondsPerPixel)])}. ${i.join(". ")}`;
+		this.said.textContent = `${S(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
 	}
 	key(e) {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
-		let t = this.view.to - this.view.from, n = (e) => this.show(Zt(this.view, e * t, Y())), r = {
+		let t = this.view.to - this.view.from, n = (e) => this.show(Zt(this.view, e * t, X())), r = {
 			ArrowLeft: () => e.shiftKey ? this.step(-1) : n(-.12),
 			ArrowRight: () => e.shiftKey ? this.step(1) : n($t),
-			ArrowUp: () => this.zoomBy(J),
-			ArrowDown: () => this.zoomBy(1 / J),
+			ArrowUp: () => this.zoomBy(Y),
+			ArrowDown: () => this.zoomBy(1 / Y),
 			PageUp: () => n(-1),
 			PageDown: () => n(1),
-			"+": () => this.zoomBy(J),
-			"=": () => this.zoomBy(J),
-			"-": () => this.zoomBy(1 / J),
+			"+": () => this.zoomBy(Y),
+			"=": () => this.zoomBy(Y),
+			"-": () => this.zoomBy(1 / Y),
 			n: () => this.goLive(),
 			End: () => this.goLive(),
 			Escape: () => {
@@ -1928,7 +1937,7 @@ function cn(e, t) {
 	return e.filter((e) => e.unit !== "seconds" && e.target === on && !t.includes(e.series)).slice(0, sn).map((e) => e.series);
 }
 function ln() {
-	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
+	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = k.map(({ colour: e, name: n }) => t(e, n));
 	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Other delays:"), t("smoke", "1st to 99th percentile (darker: 25th to 75th)"), t("envelope", "maximum"), t("cut", "above the scale"));
 }
 // src/watch/live.ts
@@ -1943,7 +1952,7 @@ var un = class {
 		this.changed = e;
 	}
 	begin(e) {
-		for (let t of e.targets) this.targets.set(X(t), t);
+		for (let t of e.targets) this.targets.set(Z(t), t);
 	}
 	start() {
 		addEventListener("pagehide", () => this.source?.close()), addEventListener("pageshow", (e) => e.persisted && this.connect()), this.connect();
@@ -1959,7 +1968,7 @@ var un = class {
 	hear(e) {
 		e.all && this.targets.clear(), this.isWhole ||= e.all;
 		for (let t of e.gone) this.targets.delete(t);
-		for (let t of e.targets) this.targets.set(X(t), t);
+		for (let t of e.targets) this.targets.set(Z(t), t);
 		e.troubles && (this.troubles = e.troubles), this.changed();
 	}
 };
@@ -1967,7 +1976,7 @@ function dn(e) {
 	let t = e.getElementById("first")?.textContent;
 	return t ? JSON.parse(t) : void 0;
 }
-function X(e) {
+function Z(e) {
 	return `${e.name}\n${e.probe}`;
 }
 // src/watch/findings.ts
@@ -1991,7 +2000,7 @@ var fn = 86400, pn = 90 * fn, mn = 1500, hn = 36e5, gn = class {
 		let e = Math.floor(Date.now() / 1e3 / 3600) * 3600;
 		try {
 			let t = We(e - pn, e), n = t.slice(1).map(({ start: e }) => e);
-			this.show(await v.findings(e - pn, e, t.map(({ offset: e }) => e).join(), n.join()));
+			this.show(await y.findings(e - pn, e, t.map(({ offset: e }) => e).join(), n.join()));
 		} catch {
 			this.asked = 0;
 		}
@@ -2007,7 +2016,7 @@ var fn = 86400, pn = 90 * fn, mn = 1500, hn = 36e5, gn = class {
 			return e("a", { href: _t([t.series], {
 				from: a - i,
 				to: a
-			}, !1) }, x(n, 60));
+			}, !1) }, S(n, 60));
 		}).flatMap((e, t) => t > 0 ? [", ", e] : [e])), i = t.probe === "icmp" ? t.target : `${t.target} · ${t.probe}`, a = e("details", {}, e("summary", {}, "Evidence"), e("table", {}, e("tbody", {}, ...n)), e("p", {}, `Refuted by: ${t.refuted_by}.`));
 		return e("li", {}, e("p", {}, e("b", {}, i), " ", t.text, " ", e("small", {}, `certainty: ${t.certainty}`)), r, a);
 	}
@@ -2021,15 +2030,15 @@ function _n(e, [t, n], r) {
 	let s = e.getContext("2d", { willReadFrequently: !0 });
 	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, t, n), !r)) return;
 	let c = vn(r), l = t / r.median.length, u = (e) => 2 + (n - 7) * (1 - Math.min(e / c, 1));
-	s.fillStyle = C("smoke3"), r.median.forEach((e, t) => {
+	s.fillStyle = w("smoke3"), r.median.forEach((e, t) => {
 		if (Number.isNaN(e)) return;
 		let n = u(r.max[t]);
 		s.fillRect(t * l, n, l + .3, Math.max(u(e) - n, 0));
-	}), s.fillStyle = C("loss0"), r.median.forEach((e, t) => {
+	}), s.fillStyle = w("loss0"), r.median.forEach((e, t) => {
 		Number.isNaN(e) || s.fillRect(t * l, u(e) - .8, l + .3, 1.6);
 	}), r.lost.forEach((e, t) => {
 		if (!(e > 0)) return;
-		s.fillStyle = C(e === 1 ? "loss4" : "loss3");
+		s.fillStyle = w(e === 1 ? "loss4" : "loss3");
 		let r = e === 1 ? n : 3 + 6 * Math.sqrt(e);
 		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, n - r, Math.max(l, 1), r), s.globalAlpha = 1;
 	});
@@ -2090,7 +2099,7 @@ var yn = 86400, bn = 144, xn = yn / bn, Sn = 48, Cn = {
 		let { mark: r, name: i } = Tn(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
 		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.firstChild.textContent = t.name, this.name.lastChild.textContent = t.group ? `${t.group} · ${a}` : a;
 		let o = t.sent > 0 ? t.lost / t.sent : NaN;
-		On(this.median, t.median_s === null ? "–" : T(t.median_s, "seconds")), On(this.p95, t.p95_s === null ? "–" : T(t.p95_s, "seconds")), On(this.loss, k(o)), this.loss.classList.toggle("bad", o > 0);
+		On(this.median, t.median_s === null ? "–" : E(t.median_s, "seconds")), On(this.p95, t.p95_s === null ? "–" : E(t.p95_s, "seconds")), On(this.loss, A(o)), this.loss.classList.toggle("bad", o > 0);
 		let s = [...this.reasons().map((t) => e("span", {}, t)), ...ye(t.alerts)];
 		this.state.firstChild.textContent = i, (s.length > 0 || this.state.childElementCount > 1) && this.state.replaceChildren(this.state.firstChild, ...s);
 	}
@@ -2098,7 +2107,7 @@ var yn = 86400, bn = 144, xn = yn / bn, Sn = 48, Cn = {
 		let { failing_since_s: e, reason: t } = this.target, n = [];
 		if (e !== null) {
 			let r = Date.now() / 1e3 - e;
-			n.push(`since ${r < 86400 ? y(e, !1) : x(e, 60)}${t ? `: ${t}` : ""}`);
+			n.push(`since ${r < 86400 ? b(e, !1) : S(e, 60)}${t ? `: ${t}` : ""}`);
 		} else t && n.push(t);
 		return n;
 	}
@@ -2179,7 +2188,7 @@ var kn = class {
 		if (this.live.targets.size === 0 && this.sparks.size > 0) return;
 		let e = Math.ceil(Date.now() / 1e3 / xn) * xn;
 		try {
-			this.sparks = await v.overview(e - yn, e, bn);
+			this.sparks = await y.overview(e - yn, e, bn);
 		} catch {
 			return;
 		}
@@ -2206,11 +2215,11 @@ var kn = class {
 		let e = this.matching(), t = Math.ceil(innerHeight / Sn), n = this.isWhole ? e : e.slice(0, t);
 		!this.isWhole && n.length > 0 && this.showRest();
 		for (let e of n) {
-			let t = this.rows.get(X(e));
+			let t = this.rows.get(Z(e));
 			t ? t.show(e) : this.add(e);
 		}
-		let r = n.map(X).join("\0");
-		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(X(e)).element)));
+		let r = n.map(Z).join("\0");
+		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(Z(e)).element)));
 		for (let [e, t] of this.rows) this.live.targets.has(e) || (this.rows.delete(e), this.seen.delete(t), this.watcher.unobserve(t.element));
 		this.tell(e);
 	}
@@ -2223,7 +2232,7 @@ var kn = class {
 	}
 	add(e) {
 		let t = new Dn(e);
-		this.rows.set(X(e), t), this.watcher.observe(t.element);
+		this.rows.set(Z(e), t), this.watcher.observe(t.element);
 	}
 	tell(t) {
 		let n = [...this.live.targets.values()], r = (e) => n.filter((t) => t.state === e).length, i = [
@@ -2231,7 +2240,7 @@ var kn = class {
 			"trouble",
 			"unknown",
 			"fine"
-		].map((e) => [r(e), Cn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${w(e)} ${t}`), a = `${w(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${w(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
+		].map((e) => [r(e), Cn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${T(e)} ${t}`), a = `${T(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${T(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
 		this.summary.textContent !== o && (this.summary.textContent = s ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "No targets yet. Add targets to the configuration of fathom watch; they appear here immediately." : "Waiting for the server …"));
 	}
 	paint(e) {
@@ -2249,30 +2258,22 @@ function An(e) {
 	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || wn.compare(e.name, t.name)).map(({ target: e }) => e);
 }
 // src/watch/main.ts
-var jn = document.getElementById("watch"), Mn = document.getElementById("connection"), Nn = document.getElementById("troubles"), Z = new un(() => In()), Pn = dn(document);
-Pn && Z.begin(Pn);
-var Fn = new kn(Z, Pn?.sparks), Q, $ = 0;
-function In() {
-	Fn.show(), $ = Z.connected ? 0 : $ || Date.now(), Rn(), Ln();
-}
+var jn = document.getElementById("watch"), Mn = document.getElementById("connection"), Nn = document.getElementById("troubles"), Q = new un(() => Ln()), Pn = dn(document);
+Pn && Q.begin(Pn);
+var Fn = new kn(Q, Pn?.sparks), $, In = 0;
 function Ln() {
-	let t = Z.troubles.map((e) => `Since ${(/* @__PURE__ */ new Date(e.since_s * 1e3)).toLocaleString()}: ${e.text}`);
-	Nn.hidden = t.length === 0, Nn.textContent !== t.join("") && Nn.replaceChildren(...t.map((t) => e("p", {}, t)));
+	Fn.show(), In = Q.connected ? 0 : In || Date.now(), zn(), Rn();
 }
 function Rn() {
-	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server cannot be reached; the data shown is out of date." : "";
-	Mn.classList.toggle("lost", e), Mn.textContent !== t && (Mn.textContent = t);
+	let t = Q.troubles.map((e) => `Since ${(/* @__PURE__ */ new Date(e.since_s * 1e3)).toLocaleString()}: ${e.text}`);
+	Nn.hidden = t.length === 0, Nn.textContent !== t.join("") && Nn.replaceChildren(...t.map((t) => e("p", {}, t)));
 }
 function zn() {
-	let t = gt(location.hash);
-	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", jn.replaceChildren(Fn.element), Fn.enter()) : (Fn.leave(), Q ??= new an(Z), Q.element.parentElement !== jn && jn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+	let e = In > 0 && Date.now() - In > 1500, t = e ? "The server cannot be reached; the data shown is out of date." : "";
+	Mn.classList.toggle("lost", e), Mn.textContent !== t && (Mn.textContent = t);
 }
 function Bn() {
-	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
-	(r === "dark" || r === "light") && (e.dataset.theme = r);
-	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
-	t.hidden = !1, t.addEventListener("click", () => {
-		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
-	}), n.addEventListener("change", a), a();
+	let t = gt(location.hash);
+	t.page === "overview" ? ($?.leave(), document.title = "Fathom watch", jn.replaceChildren(Fn.element), Fn.enter()) : (Fn.leave(), $ ??= new an(Q), $.element.parentElement !== jn && jn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), $.element), $.enter(t));
 }
-Bn(), zn(), requestAnimationFrame(() => setTimeout(() => Z.start(), 0)), addEventListener("hashchange", zn), setInterval(Rn, 1e3);
+n(), Bn(), requestAnimationFrame(() => setTimeout(() => Q.start(), 0)), addEventListener("hashchange", Bn), setInterval(zn, 1e3);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { spanText, timeTicks } from "../src/watch/axis.ts";
+import { spanText, timeTicks } from "../src/axis.ts";
 import { offsets } from "../src/watch/heat.ts";
 import { levelFor, TILE_COLUMNS, tilesOf, WIDTHS } from "../src/watch/levels.ts";
 import { lossClass, percent } from "../src/watch/loss.ts";

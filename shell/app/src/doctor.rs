@@ -39,7 +39,11 @@ pub fn examine() -> Machine {
         timer(),
         load(),
         icmp(),
-        raw("raw sockets", "path, test", FlowSockets::open(None, LOOPBACK).map_err(|error| error.kind())),
+        raw(
+            "raw sockets",
+            "path, ecn, test",
+            FlowSockets::open(None, LOOPBACK).map_err(|error| error.kind()),
+        ),
         raw("packet capture", "trace, buffer", Ring::open("lo", SNAPLEN).map_err(|error| error.kind())),
         congestion(),
         open_files(),

@@ -383,7 +383,7 @@ impl AppError {
             }
             AppError::Unreadable { name, source } => write!(f, "cannot read {name}: {source}"),
             AppError::NothingToSend { scenario } => {
-                write!(f, "{scenario}: the scenario has no [load] and no [[workload]]: nothing to send")
+                write!(f, "{scenario}: no [load] and no [[workload]]: nothing to send")
             }
             AppError::Unplayable { scenario, why } => write!(f, "{scenario}: {why}"),
             AppError::NoSuch { object, name, hint } => {
@@ -422,7 +422,7 @@ impl AppError {
                 write!(f, "there is no flow {number}: the capture has flows 1 to {count}")
             }
             AppError::CutShort { path } => {
-                write!(f, "{}: the file is incomplete: is the disk full?", path.display())
+                write!(f, "{}: incomplete: is the disk full?", path.display())
             }
             AppError::NoStateDirectory => {
                 f.write_str("no directory for the history: XDG_STATE_HOME and HOME are unset")

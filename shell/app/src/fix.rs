@@ -3,6 +3,7 @@
 mod apply;
 mod autorate;
 mod error;
+mod export;
 mod progress_log;
 mod search;
 mod sqm;
@@ -12,6 +13,8 @@ mod undo;
 pub use apply::{Applied, ApplyRequest, Duty, Looks, apply};
 pub use autorate::{AutorateRequest, Autorated, autorate};
 pub use error::FixFailure;
+pub use export::{ExportRequest, Exported, export};
+pub use fathom_shaper_export::Platform;
 pub use progress_log::{ProgressLog, cuts};
 pub use search::{SearchRequest, Searched, search};
 pub use sqm::{enabled_sqm, replace_sqm, restore_sqm};
@@ -27,6 +30,7 @@ use fathom_report::{CommandDocument, FixData, command_document};
 use fathom_run::Finding;
 use fathom_shape::fix::Event;
 use fathom_shaper::{Boot, Place, Plan, conflicts};
+use fathom_tc::is_interface_name;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -115,6 +119,17 @@ impl BootFile {
 /// Fails unless this process may change queues.
 fn require_root() -> Result<(), AppError> {
     if userns::is_privileged() { Ok(()) } else { Err(FixFailure::NotRoot.into()) }
+}
+
+/// Fails if no interface of this host can have the name.
+///
+/// # Errors
+/// The name.
+pub fn check_interface(named: Option<&str>) -> Result<(), AppError> {
+    match named.filter(|name| !is_interface_name(name)) {
+        Some(name) => Err(FixFailure::Interface(name.to_owned()).into()),
+        None => Ok(()),
+    }
 }
 
 /// The given interface, or the interface of the only default route.

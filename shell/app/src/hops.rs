@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 /// Longest wait for names at the end: a resolver on the network answers faster, and one that does
 /// not answer must not delay the result.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// Most hops whose names are looked up: each takes a thread. No path has so many.
+const MOST_NAMES: usize = 100;
 
 /// Looks up the names of addresses, each once, in the background.
 pub struct HopNames {
@@ -55,9 +57,10 @@ impl HopNames {
     }
     fn add_to(&mut self, path: &mut Path) {
         let address = |hop: &Hop| hop.address.parse::<IpAddr>().ok();
-        path.hops.iter().chain(&path.return_path).filter_map(address).for_each(|one| self.ask(one));
+        let hops = path.hops.iter().chain(&path.return_path).take(MOST_NAMES);
+        hops.filter_map(address).for_each(|one| self.ask(one));
         self.wait();
-        for hop in path.hops.iter_mut().chain(&mut path.return_path) {
+        for hop in path.hops.iter_mut().chain(&mut path.return_path).take(MOST_NAMES) {
             hop.name = address(hop).and_then(|one| self.of(one)).map(str::to_owned);
         }
     }
@@ -79,14 +82,16 @@ pub fn describe(path: &mut Path, names: &mut HopNames, settings: Option<&Setting
 /// The table is in the format of iptoasn.com: first and last address, number, country and name,
 /// separated by tabs.
 fn add_systems(path: &mut Path, table: &std::path::Path) -> io::Result<()> {
+    let mut hops: BTreeMap<IpAddr, Vec<&mut Hop>> = BTreeMap::new();
+    for hop in path.hops.iter_mut().chain(&mut path.return_path) {
+        if let Ok(address) = hop.address.parse() {
+            hops.entry(address).or_default().push(hop);
+        }
+    }
     for line in BufReader::new(File::open(table)?).lines() {
-        let line = line?;
-        let Some((first, last, system)) = entry(&line) else { continue };
-        for hop in path.hops.iter_mut().chain(&mut path.return_path) {
-            let is_inside = |one: IpAddr| one.is_ipv4() == first.is_ipv4() && (first..=last).contains(&one);
-            if hop.address.parse().is_ok_and(is_inside) {
-                hop.autonomous_system = Some(system.clone());
-            }
+        let Some((first, last, system)) = entry(&line?) else { continue };
+        for hop in hops.range_mut(first..=last).flat_map(|(_, hops)| hops) {
+            hop.autonomous_system = Some(system.clone());
         }
     }
     Ok(())
@@ -95,7 +100,10 @@ fn add_systems(path: &mut Path, table: &std::path::Path) -> io::Result<()> {
 /// An entry of the table; number 0 means that nobody announces the addresses.
 fn entry(line: &str) -> Option<(IpAddr, IpAddr, AutonomousSystem)> {
     let mut fields = line.split('\t');
-    let (first, last) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    let (first, last): (IpAddr, IpAddr) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    if first > last {
+        return None;
+    }
     let number = fields.next()?.parse().ok().filter(|number| *number > 0)?;
     let name = fields.nth(1)?.trim().to_owned();
     Some((first, last, AutonomousSystem { number, name }))
@@ -111,7 +119,13 @@ mod tests {
         let (first, last, system) = entry(line).unwrap();
         assert_eq!((first.to_string(), last.to_string()), ("198.51.100.0".into(), "198.51.100.255".into()));
         assert_eq!(system.to_string(), "AS64496 EXAMPLE-AS Example Networks");
-        for bad in ["", "198.51.100.0", "a\tb\t1\tZZ\tx", "10.0.0.0\t10.255.255.255\t0\tNone\tNot routed"] {
+        for bad in [
+            "",
+            "198.51.100.0",
+            "a\tb\t1\tZZ\tx",
+            "10.0.0.0\t10.255.255.255\t0\tNone\tNot routed",
+            "10.0.0.9\t10.0.0.1\t1\tZZ\tx",
+        ] {
             assert_eq!(entry(bad), None, "{bad}");
         }
     }

@@ -21,6 +21,8 @@ pub mod demo;
 pub mod doctor;
 #[cfg(feature = "full")]
 pub mod dut;
+#[cfg(feature = "full")]
+pub mod ecn;
 #[cfg(feature = "lab")]
 pub mod emulated;
 mod error;

@@ -65,12 +65,15 @@ fn format(path: &Path) -> Result<Format, AppError> {
 pub fn check_names<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), AppError> {
     for path in paths {
         format(path)?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !folder.is_dir() {
-            return Err(AppError::NoDirectory { path: folder.to_owned() });
-        }
+        check_folder(path)?;
     }
     Ok(())
+}
+
+/// Checks that the directory of a file exists.
+pub(crate) fn check_folder(path: &Path) -> Result<(), AppError> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if folder.is_dir() { Ok(()) } else { Err(AppError::NoDirectory { path: folder.to_owned() }) }
 }
 
 /// Creates a directory for result files unless it exists.

@@ -47,7 +47,7 @@ pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
 pub(crate) use audit::AuditArgs;
 pub(crate) use buffer::BufferArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 #[cfg(feature = "serve")]
 pub(crate) use demo::DemoArgs;
 #[cfg(feature = "full")]
@@ -60,11 +60,16 @@ pub(crate) use dut::DutArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
 use fathom_client::Family;
 use fathom_report::Detail;
+use fathom_terminal::When;
 use fathom_units::{Direction, Duration, UnitError};
 #[cfg(feature = "router")]
 pub(crate) use fix::FixArgs;
 #[cfg(feature = "full")]
-pub(crate) use fleet::{FleetAction, FleetArgs, FleetGatewayArgs, FleetSitesArgs, FleetTokenArgs};
+pub(crate) use fleet::{
+    FleetAction, FleetArgs, FleetBuffersArgs, FleetChangesArgs, FleetGatewayArgs, FleetPageArgs,
+    FleetPlaceArgs, FleetScopeArgs, FleetSiteArgs, FleetSitesArgs, FleetTogetherArgs, FleetTokenArgs,
+    FleetTrendArgs,
+};
 #[cfg(feature = "full")]
 pub(crate) use lab::{CaptureArgs, LabArgs};
 #[cfg(all(feature = "router", not(feature = "full")))]
@@ -190,6 +195,8 @@ pub(crate) enum Command {
     Buffer(BufferArgs),
     Path(PathArgs),
     #[cfg(feature = "full")]
+    Ecn(fathom_terminal::EcnArgs),
+    #[cfg(feature = "full")]
     Dut(DutArgs),
     #[cfg(feature = "router")]
     Audit(AuditArgs),
@@ -237,6 +244,8 @@ impl Command {
             Command::Buffer(_) => "buffer",
             Command::Path(_) => "path",
             #[cfg(feature = "full")]
+            Command::Ecn(_) => "ecn",
+            #[cfg(feature = "full")]
             Command::Dut(_) => "dut",
             #[cfg(feature = "router")]
             Command::Audit(_) => "audit",
@@ -257,13 +266,6 @@ impl Command {
             Command::Completions(_) => "completions",
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum When {
-    Auto,
-    Always,
-    Never,
 }
 
 /// Show the help of a command, or of a topic

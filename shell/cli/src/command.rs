@@ -10,6 +10,8 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 #[cfg(feature = "full")]
 pub(crate) mod dut;
+#[cfg(feature = "full")]
+pub(crate) mod ecn;
 #[cfg(feature = "router")]
 pub(crate) mod fix;
 #[cfg(feature = "full")]

@@ -7,26 +7,15 @@ mod live;
 mod signal;
 mod terminal;
 
-use args::When;
 use failure::{Exit, Failure, Outcome};
 use fathom_app::demo::{self, DemoRequest};
 use fathom_app::output::{exit_class, make_directory};
 use fathom_app::scenario::{Changes, load};
 use fathom_report::Detail;
+use fathom_terminal::When;
 use std::path::Path;
 use std::process::ExitCode;
 use terminal::Console;
-
-/// The part of the command line that the shared modules need. This program takes no arguments.
-mod args {
-    /// When to use color: as `fathom --color`.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub(crate) enum When {
-        Auto,
-        Always,
-        Never,
-    }
-}
 
 fn main() -> ExitCode {
     let exit = run().unwrap_or_else(|failure| {

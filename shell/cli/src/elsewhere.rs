@@ -2,11 +2,12 @@
 use std::ffi::OsString;
 
 /// The commands, and why.
-const ON_LINUX: [(&str, &str); 6] = [
+const ON_LINUX: [(&str, &str); 7] = [
     ("lab", "emulates lines with network namespaces of Linux; `fathom sim` simulates them here"),
     ("fix", "shapes with queue disciplines of Linux; run it on the router"),
     ("audit", "reads the queues of Linux"),
     ("watch", "runs on Linux only so far"),
+    ("ecn", "uses raw sockets of Linux"),
     ("dut", "sends frames with packet sockets of Linux"),
     ("doctor", "looks for what Linux has"),
 ];

@@ -9,7 +9,8 @@ mod typo;
 use crate::args::Cli;
 use clap::{Arg, Command, CommandFactory};
 pub(crate) use exit_codes::exit_codes;
-pub(crate) use pages::{PAGES, Page};
+use fathom_manual::{Page, about, details};
+pub(crate) use pages::PAGES;
 use std::fmt::Write;
 pub(crate) use typo::correct;
 #[cfg(feature = "client")]
@@ -18,7 +19,7 @@ pub(crate) use typo::refuse_misspelt;
 /// Headings of the list of commands, and the commands below each.
 pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["test", "ping", "serve", "demo", "report", "compare"]),
-    ("Find", &["path", "buffer", "dut", "trace", "audit"]),
+    ("Find", &["path", "ecn", "buffer", "dut", "trace", "audit"]),
     ("Fix", &["fix"]),
     ("Study", &["sim", "lab", "size"]),
     ("Monitor", &["watch"]),
@@ -51,30 +52,18 @@ pub(crate) fn welcome() -> String {
             heading = "";
         }
     }
-    let _ = writeln!(text, "\nExamples:\n{}", examples(find_page("").examples));
+    let _ = writeln!(text, "Examples:\n{}", examples(find_page("").examples));
     text + "More: fathom COMMAND -h (short), fathom COMMAND --help (long), fathom --help\n"
 }
 
 /// The page of a command such as `watch alerts`.
-pub(crate) fn find_page(path: &str) -> &'static Page {
-    const NONE: Page = Page { command: "", examples: &[], notes: "" };
-    PAGES.iter().find(|page| page.command == path).unwrap_or(&NONE)
-}
-
-/// The first line of a command's description.
-pub(crate) fn about(command: &Command) -> String {
-    command.get_about().map(ToString::to_string).unwrap_or_default()
+fn find_page(path: &str) -> Page {
+    fathom_manual::find_page(PAGES, path)
 }
 
 /// The first line of a command's description; `None` if this build does not have it.
 fn about_of(root: &Command, name: &str) -> Option<String> {
     root.find_subcommand(name).map(about)
-}
-
-/// A command's description without its first line.
-pub(crate) fn details(command: &Command) -> String {
-    let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
-    long.split_once("\n\n").map_or_else(String::new, |(_, rest)| rest.trim_end().to_owned())
 }
 
 /// All commands below their headings.

@@ -4,8 +4,6 @@
     expect(dead_code, reason = "what the commands that are left out share with the others")
 )]
 mod args;
-#[cfg(feature = "serve")]
-mod code;
 mod command;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -111,6 +109,8 @@ fn run(cli: Cli) -> Outcome {
         Command::Trace(args) => command::trace::run(&args, console),
         Command::Buffer(args) => command::buffer::run(&args, console),
         Command::Path(args) => command::path::run(&args, console),
+        #[cfg(feature = "full")]
+        Command::Ecn(args) => command::ecn::run(&args, console),
         #[cfg(feature = "full")]
         Command::Dut(args) => command::dut::run(&args, console),
         #[cfg(feature = "router")]

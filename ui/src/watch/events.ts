@@ -1,7 +1,7 @@
 import { make } from "../dom.ts";
 import type { WatchEvent } from "./api.ts";
-import { moment, spanText } from "./axis.ts";
-import { colours } from "./colours.ts";
+import { moment, spanText } from "../axis.ts";
+import { colours } from "../colours.ts";
 
 /** Maximum rows of a list. */
 const MOST_ROWS = 100;

@@ -1,6 +1,6 @@
 import { make } from "../dom.ts";
 import { api, type Finding } from "./api.ts";
-import { moment } from "./axis.ts";
+import { moment } from "../axis.ts";
 import { offsets } from "./heat.ts";
 import { hashOf } from "./place.ts";
 

@@ -2,8 +2,8 @@ import { make } from "../dom.ts";
 import { quantity } from "../format.ts";
 import { FONT } from "../surface.ts";
 import { api, type HeatCell } from "./api.ts";
-import { day } from "./axis.ts";
-import { colours } from "./colours.ts";
+import { day } from "../axis.ts";
+import { colours } from "../colours.ts";
 import { percent } from "./loss.ts";
 import type { View } from "./view.ts";
 

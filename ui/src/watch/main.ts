@@ -1,4 +1,5 @@
 import { make } from "../dom.ts";
+import { startTheme } from "../theme.ts";
 import { Detail } from "./detail.ts";
 import { firstOf, Live } from "./live.ts";
 import { Overview } from "./overview.ts";
@@ -52,25 +53,7 @@ function show(): void {
   void detail.enter(place);
 }
 
-function theme(): void {
-  const root = document.documentElement;
-  const button = document.getElementById("theme") as HTMLButtonElement;
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const stored = localStorage.getItem("theme");
-  if (stored === "dark" || stored === "light") root.dataset["theme"] = stored;
-  const dark = (): boolean => (root.dataset["theme"] ? root.dataset["theme"] === "dark" : system.matches);
-  const name = (): void => void (button.textContent = dark() ? "Light" : "Dark");
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    root.dataset["theme"] = dark() ? "light" : "dark";
-    localStorage.setItem("theme", root.dataset["theme"]);
-    name();
-  });
-  system.addEventListener("change", name);
-  name();
-}
-
-theme();
+startTheme();
 show();
 // First draws the data embedded in the page.
 requestAnimationFrame(() => setTimeout(() => live.start(), 0));

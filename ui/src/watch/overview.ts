@@ -1,7 +1,7 @@
 import { make } from "../dom.ts";
 import { quantity, thousands } from "../format.ts";
 import { api, type Target } from "./api.ts";
-import { clock, moment } from "./axis.ts";
+import { clock, moment } from "../axis.ts";
 import { badges } from "./badges.ts";
 import { Findings } from "./findings.ts";
 import { keyOf, type Live } from "./live.ts";

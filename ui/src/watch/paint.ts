@@ -1,8 +1,8 @@
 import { labels, scaleFor, ticks, type Unit } from "../format.ts";
 import { FONT, type Rect } from "../surface.ts";
-import type { Tick } from "./axis.ts";
+import type { Tick } from "../axis.ts";
 import { writeLabel } from "./label.ts";
-import type { Colours } from "./colours.ts";
+import type { Colours } from "../colours.ts";
 import { LOSS_CLASSES, lossClass } from "./loss.ts";
 import { heightOf, type Scale, valueTicks } from "./scale.ts";
 import type { Piece } from "./tiles.ts";

@@ -2,8 +2,8 @@ import { make } from "../dom.ts";
 import { quantity } from "../format.ts";
 import { FONT } from "../surface.ts";
 import { api, type Series, type WatchEvent } from "./api.ts";
-import { moment, timeTicks } from "./axis.ts";
-import { colours } from "./colours.ts";
+import { moment, timeTicks } from "../axis.ts";
+import { colours } from "../colours.ts";
 import { BOUNDS_S, type HopCell, hopCells, hopNumber, levelOf } from "./hops.ts";
 import type { View } from "./view.ts";
 

@@ -1,8 +1,8 @@
 import { make } from "../dom.ts";
 import { quantity, thousands } from "../format.ts";
 import type { Rect } from "../surface.ts";
-import { moment, type Tick } from "./axis.ts";
-import { colours } from "./colours.ts";
+import { moment, type Tick } from "../axis.ts";
+import { colours } from "../colours.ts";
 import { percent } from "./loss.ts";
 import { eachColumn, paintFrame, paintLevel, paintSmoke, type Scene } from "./paint.ts";
 import { heightOf, type ScaleKind, scaleOf } from "./scale.ts";

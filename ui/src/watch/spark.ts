@@ -1,4 +1,4 @@
-import { colours } from "./colours.ts";
+import { colours } from "../colours.ts";
 import type { Spark } from "./wire.ts";
 
 /**

@@ -91,7 +91,11 @@ fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Latency
             p95.map(|p95| (p95.value, p95.at_least || is_bound)),
             phase.range(phase.from_s, 0.95),
         ),
-        claim(ClaimKind::DelayMax, of(|i| i.loaded_max_s), [phase.range(steady_s, MAX_SEEN)[0], max_s]),
+        claim(
+            ClaimKind::DelayMax,
+            found.map(|(_, i)| (i.loaded_max_s, i.is_lower_bound || i.is_max_lower_bound)),
+            [phase.range(steady_s, MAX_SEEN)[0], max_s],
+        ),
     ]
 }
 

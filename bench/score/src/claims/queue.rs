@@ -13,8 +13,10 @@ const LEAST_BOUND: f64 = 0.5;
 const MIN_QUEUE_S: f64 = 0.005;
 /// The rate of a link changed at least by the second ratio; below the first, it did not.
 const CHANGED: [f64; 2] = [1.1, 1.2];
-/// A queue of at least this share of the longest one of its direction counts as a second queue.
-const SECOND_QUEUE: f64 = 0.1;
+/// Difference from the claimed share of the delay that is right: that of the rule. Of a small share
+/// at least half must be there.
+const SHARE_TOLERANCE: f64 = 0.25;
+const LEAST_OF_CLAIMED: f64 = 0.5;
 
 pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
@@ -34,9 +36,7 @@ fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
     let mut claims = size_and_rate(case, queue, longest_s, is_buffer_known, is_bloated);
     claims.push(rate_change(case, phase, queue, is_bloated));
     claims.push(management(case, phase, queue));
-    let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
-    let long = of_direction.filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
-    claims.push(Claim::new(ClaimKind::WhichQueue, is_bloated && long.count() > 1, None));
+    claims.extend(which_queue(case, phase, queue.direction, is_bloated));
     claims.push(policer(case, phase, queue.direction));
     claims
 }
@@ -125,6 +125,44 @@ fn management_of<'c>(case: &'c Case<'_>, direction: Direction) -> Option<(&'c Fi
         _ => None,
     });
     found.find(|(finding, _)| finding.direction == Some(direction))
+}
+
+/// Where packets waited: each place that is named has at least nearly the share of the delay that
+/// is claimed. One that is the whole path is no claim. Behind the last router is the server.
+fn which_queue(case: &Case<'_>, phase: &PhaseTruth, direction: Direction, is_bloated: bool) -> Vec<Claim> {
+    let of_direction = case.truth.queues.iter().filter(|queue| queue.direction == direction);
+    let mut delays_s: Vec<f64> = of_direction.map(|queue| queue.mean_s(phase.from_s, phase.to_s)).collect();
+    delays_s.push(0.0);
+    let all_s: f64 = delays_s.iter().sum();
+    let found = case.findings(|conclusion| match conclusion {
+        Conclusion::QueueLocation(location) => Some(location),
+        _ => None,
+    });
+    let of_phase = found.filter(|(finding, location)| {
+        let links = usize::from(location.far_hop - location.near_hop);
+        finding.direction == Some(direction) && location.phase == phase.kind && links < delays_s.len()
+    });
+    let made: Vec<Made> = of_phase
+        .map(|(finding, location)| {
+            let links = usize::from(location.near_hop)..usize::from(location.far_hop).min(delays_s.len());
+            let there_s: f64 = delays_s.get(links.clone()).unwrap_or_default().iter().sum();
+            let share = there_s / all_s.max(1e-9);
+            let detail = format!(
+                "links {links:?} with {:.0} % ({:?}) for {:.0} %; queues {delays_s:.3?} s",
+                location.delay_ratio * 100.0,
+                finding.certainty,
+                share * 100.0
+            );
+            let least = (location.delay_ratio - SHARE_TOLERANCE).max(LEAST_OF_CLAIMED * location.delay_ratio);
+            Made::new(share >= least, Some(finding.certainty), detail)
+        })
+        .collect();
+    // The lines of the kernel have one queue.
+    let is_judged = case.measured.log.is_some();
+    if made.is_empty() || !is_judged {
+        return vec![Claim::new(ClaimKind::WhichQueue, is_bloated && is_judged, None)];
+    }
+    made.into_iter().map(|one| Claim::new(ClaimKind::WhichQueue, is_bloated, Some(one))).collect()
 }
 
 /// Whether the rate of a link varied. What others leave of a steady link varies too.

@@ -70,6 +70,8 @@ struct Departure {
 /// Time over which the rate of a link is taken, in s, and its least number of full packets.
 const RATE_WINDOW_S: f64 = 0.5;
 const RATE_WINDOW_PACKETS: f64 = 40.0;
+/// Interval at which the wait is looked at for its mean, s.
+const MEAN_EVERY_S: f64 = 0.01;
 /// Share of that time in which packets must have waited.
 const BUSY: f64 = 0.95;
 
@@ -145,6 +147,12 @@ impl Queue {
     pub(crate) fn longest_s(&self, from_s: f64, to_s: f64) -> f64 {
         let within = self.points.iter().filter(|point| (from_s..to_s).contains(&point.at_s));
         within.map(|point| point.wait_s).fold(0.0, f64::max)
+    }
+    /// The mean wait of a packet within a time span, each moment counting as much.
+    pub(crate) fn mean_s(&self, from_s: f64, to_s: f64) -> f64 {
+        let times = (to_s - from_s) / MEAN_EVERY_S;
+        let waits = (0..times as u64).map(|n| self.wait_at(from_s + n as f64 * MEAN_EVERY_S));
+        waits.sum::<f64>() / times.max(1.0)
     }
     /// Packets dropped within a time span.
     pub(crate) fn dropped(&self, from_s: f64, to_s: f64) -> f64 {

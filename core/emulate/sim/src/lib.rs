@@ -13,6 +13,7 @@ mod conformance;
 mod cost;
 mod expand;
 mod flow;
+mod hops;
 mod net;
 mod outcome;
 mod packet;

@@ -1,4 +1,5 @@
 //! Packets on the line.
+use crate::hops::HopKind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -105,6 +106,8 @@ pub(crate) enum Body {
     Datagram { number: u32, sent_at: Time },
     /// A probe, by number; on its way back with its arrival time at the server.
     Probe { number: u32, is_icmp: bool, sent_at: Time, reached_at: Option<Time> },
+    /// A probe of a hop, by number, or its answer.
+    Hop { hop: u8, kind: HopKind, number: u32 },
 }
 
 const ECE: u8 = 1;
@@ -118,6 +121,7 @@ const DATA: u8 = 0;
 const ACK: u8 = 1;
 const DATAGRAM: u8 = 2;
 const PROBE: u8 = 3;
+const HOP: u8 = 4;
 
 const fn flag(on: bool, bit: u8) -> u8 {
     if on { bit } else { 0 }
@@ -143,6 +147,7 @@ impl Body {
                 let reached = reached_at.unwrap_or(Time::MAX);
                 (PROBE, flag(is_icmp, ICMP), number, [0, sent_at.as_nanos(), reached.as_nanos()], none)
             }
+            Body::Hop { hop, kind, number } => (HOP, kind as u8, number, [u64::from(hop), 0, 0], none),
         }
     }
 }
@@ -159,6 +164,7 @@ impl Packet {
             }
             ACK => Body::Ack { ack: seq, echo: sent_at, received_at: third, sack, window: amount, flags },
             DATAGRAM => Body::Datagram { number: amount, sent_at },
+            HOP => Body::Hop { hop: seq as u8, kind: HopKind::of(flags), number: amount },
             _ => {
                 let reached_at = (third != Time::MAX).then_some(third);
                 Body::Probe { number: amount, is_icmp: flags & ICMP != 0, sent_at, reached_at }
@@ -241,6 +247,10 @@ const CE: u8 = 3;
 impl Packet {
     pub(crate) const fn ip_len(&self) -> u16 {
         self.ip_len
+    }
+    /// Whether it travels from the server to the user.
+    pub(crate) const fn is_to_user(&self) -> bool {
+        self.side & TO_USER != 0
     }
     pub(crate) const fn is_marked(&self) -> bool {
         self.tos & 3 == CE

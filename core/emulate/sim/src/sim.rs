@@ -15,6 +15,9 @@ use fathom_units::{Direction, Duration, Rng, Time};
 /// How long to wait for the last answers. With a deeper queue they count as lost.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Number of the probes of hops, after UDP and ICMP.
+pub(crate) const HOPS: u32 = 2;
+
 /// Events between two questions whether to stop: about a millisecond.
 const STOP_CHECK_EVENTS: u64 = 4096;
 
@@ -58,8 +61,8 @@ pub(crate) struct Sim {
     pub(crate) events: u64,
     pub(crate) is_stopped: bool,
     interval: Duration,
-    /// Interval of the probes of each kind.
-    pub(crate) probe_every: [Duration; 2],
+    /// Interval of the probes of each kind, and of those of hops.
+    pub(crate) probe_every: [Duration; 3],
     /// When probing starts.
     pub(crate) probe_from: Time,
 }
@@ -84,7 +87,7 @@ impl Sim {
             events: 0,
             is_stopped: false,
             interval,
-            probe_every: [interval; 2],
+            probe_every: [interval; 3],
             probe_from: Time::ZERO,
         };
         sim.begin(expanded.units);
@@ -112,7 +115,7 @@ impl Sim {
                 agenda.push(first + self.interval / 2, Wake::Probe(1));
             }
             Probing::Ping { from, every } => {
-                self.probe_every = [every; 2];
+                self.probe_every = [every; 3];
                 agenda.push(from + within(every), Wake::Probe(1));
             }
         }
@@ -200,8 +203,14 @@ impl Sim {
         self.world.net.agenda.push(now + self.probe_every[kind as usize], Wake::Probe(kind));
     }
     pub(crate) fn send_probe(&mut self, kind: u32) {
-        let packet = self.world.probes.send(kind, self.world.net.now);
-        self.world.net.send(packet, Direction::Up, crate::net::Edge::default());
+        let now = self.world.net.now;
+        let packet = match kind {
+            HOPS => self.world.hops.as_mut().and_then(|hops| hops.send(now)),
+            kind => Some(self.world.probes.send(kind, now)),
+        };
+        if let Some(packet) = packet {
+            self.world.net.send(packet, Direction::Up, crate::net::Edge::default());
+        }
     }
     fn sample(&mut self) {
         let (now, units) = (self.world.now(), &self.units);

@@ -1,10 +1,12 @@
 //! A `fathom test` over the line of a scenario, in virtual time: the same sequence of phases, with
 //! the load of the scenario in each direction and its other workloads as cross traffic.
+use crate::agenda::Wake;
 use crate::expand::units;
 use crate::flow::{Ends, Flow};
+use crate::hops::HopProbes;
 use crate::probe::Answer;
 use crate::record::Record;
-use crate::sim::{ActiveUnit, Sim};
+use crate::sim::{ActiveUnit, HOPS, Sim};
 use crate::unit::Me;
 use crate::{Options, Outcome};
 use alloc::borrow::ToOwned;
@@ -67,7 +69,7 @@ pub fn test(plan: &Plan, options: &TestOptions) -> Outcome {
 struct Test {
     sim: Sim,
     train: Train,
-    budgets: [ProbeBudget; 2],
+    budgets: [ProbeBudget; 3],
     highest: PerDirection<HighestRate>,
     course: Course,
     load: PerDirection<LoadFlows>,
@@ -113,12 +115,15 @@ impl Test {
         sim.world.probes.report();
         sim.probe_from = Time::MAX;
         (sim.course.load, sim.course.drain, sim.course.end) = (Time::MAX, Time::MAX, Time::MAX);
-        let kinds = [ProbeKind::Udp, ProbeKind::Icmp];
-        let [(_, udp), (_, icmp), ..] = ProbeBudget::groups(&kinds, plan.run.sample_every);
+        let kinds = [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Hop];
+        let [(_, udp), (_, icmp), _, _, (_, hops)] = ProbeBudget::groups(&kinds, plan.run.sample_every);
+        sim.world.hops = Some(HopProbes::new(plan.line.hops.len()));
+        sim.probe_every[HOPS as usize] = hops.requested();
+        sim.world.net.agenda.push(Time::ZERO, Wake::Probe(HOPS));
         Test {
             sim,
             train: Train::default(),
-            budgets: [udp, icmp],
+            budgets: [udp, icmp, hops],
             highest: PerDirection::default(),
             course: Course::new(options.phases.clone(), options.byte_limit),
             load: flows,
@@ -246,7 +251,13 @@ impl Test {
     fn outcome(mut self, plan: &Plan) -> Outcome {
         self.sim.course.end = self.sim.world.now();
         self.sim.run(&mut || false);
+        let end = self.sim.world.now().max(self.sim.course.end);
+        let hops = self.sim.world.hops.take().map(|hops| hops.finish(end));
         let mut outcome = self.sim.outcome(plan);
+        if let Some((path, series)) = hops {
+            outcome.run.path = Some(path);
+            outcome.run.series.extend(series);
+        }
         outcome.run.phases = self.phases;
         outcome
     }

@@ -1,6 +1,7 @@
 //! The network and its flows: packets, ACKs, timers.
 use crate::agenda::Wake;
 use crate::flow::{Ends, Flow, Tcp, Total};
+use crate::hops::HopProbes;
 use crate::net::{Edge, Net};
 use crate::packet::{Body, BoxedPacket, Packet, acknowledgement, segment};
 use crate::probe::Probes;
@@ -19,6 +20,8 @@ pub(crate) struct World {
     pub(crate) net: Net,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Probes,
+    /// Only in a test.
+    pub(crate) hops: Option<HopProbes>,
     pub(crate) timings: Timings,
     pub(crate) rng: Rng,
     pub(crate) digest: Digest,
@@ -87,6 +90,7 @@ impl World {
             net,
             flows: Vec::new(),
             probes: Probes::default(),
+            hops: None,
             timings: Timings::default(),
             rng: Rng::stream(seed, "world"),
             digest: Digest::default(),
@@ -241,6 +245,12 @@ impl World {
             Body::Datagram { number, sent_at } => self.take_datagram(packet, number, sent_at),
             Body::Probe { .. } => {
                 if let Some(answer) = self.probes.arrived(packet, self.net.now) {
+                    self.net.send(answer, Direction::Down, Edge::default());
+                }
+                None
+            }
+            Body::Hop { .. } => {
+                if let Some(answer) = self.hops.as_mut().and_then(|hops| hops.arrived(packet, self.net.now)) {
                     self.net.send(answer, Direction::Down, Edge::default());
                 }
                 None

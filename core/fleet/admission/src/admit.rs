@@ -9,7 +9,8 @@ use core::fmt;
 
 /// Labels of Fathom's own series in addition to `__name__` and `site`. Others are refused, unless
 /// the site was enrolled with them: some engines give labels a meaning, such as the tenant.
-pub const OWN_LABELS: [&str; 12] = [
+pub const OWN_LABELS: [&str; 13] = [
+    "address",
     "direction",
     "group",
     "host",

@@ -172,7 +172,7 @@ mod tests {
         assert!(matches!(one("a", &long), NameError::Value(_)));
         assert!(matches!(one("a", "x\ty"), NameError::Value(_)));
         assert!(matches!(one("a", "x\u{85}y"), NameError::Value(_)));
-        for taken in ["site", "__name__", "target", "job", "le"] {
+        for taken in ["site", "__name__", "target", "address", "job", "le"] {
             assert_eq!(one(taken, "x"), NameError::Taken(taken.to_string()));
         }
         assert_eq!(Labels::parse([("a", "1"), ("a", "1")]), Err(NameError::Taken("a".to_string())));

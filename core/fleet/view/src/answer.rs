@@ -1,9 +1,11 @@
-//! Answers of Prometheus' HTTP API: instant vectors and ranges.
+//! Whole answers of Prometheus' HTTP API in memory: instant vectors and ranges.
+use crate::labels::SeriesLabels;
+use crate::stream::{AnswerKind, read_answer};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
-use serde::Deserialize;
+use core::ops::ControlFlow;
 
 /// Labels of a series and a value.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,43 +43,16 @@ impl fmt::Display for AnswerError {
     }
 }
 
-#[derive(Deserialize)]
-struct Whole {
-    status: String,
-    #[serde(default)]
-    error: Option<String>,
-    data: Option<Data>,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "resultType", content = "result", rename_all = "lowercase")]
-enum Data {
-    Vector(Vec<Instant>),
-    Matrix(Vec<Range>),
-}
-
-#[derive(Deserialize)]
-struct Instant {
-    #[serde(default)]
-    metric: BTreeMap<String, String>,
-    value: (f64, String),
-}
-
-#[derive(Deserialize)]
-struct Range {
-    #[serde(default)]
-    metric: BTreeMap<String, String>,
-    values: Vec<(f64, String)>,
-}
-
 /// Reads the answer to an instant query. Values that are no number are left out.
 ///
 /// # Errors
 /// The error of the engine, or what is wrong with the answer.
 pub fn read_vector(body: &[u8]) -> Result<Vec<Labelled>, AnswerError> {
-    let Data::Vector(all) = data(body)? else { return Err(other_kind()) };
-    let one = |Instant { metric, value: (_, text) }| Some(Labelled { labels: metric, value: number(&text)? });
-    Ok(all.into_iter().filter_map(one).collect())
+    let mut all = Vec::new();
+    read(body, AnswerKind::Vector, |labels, points| {
+        all.extend(points.iter().map(|(_, value)| Labelled { labels: labels.to_map(), value: *value }));
+    })?;
+    Ok(all)
 }
 
 /// Reads the answer to a range query. Values that are no number are left out.
@@ -85,28 +60,23 @@ pub fn read_vector(body: &[u8]) -> Result<Vec<Labelled>, AnswerError> {
 /// # Errors
 /// The error of the engine, or what is wrong with the answer.
 pub fn read_range(body: &[u8]) -> Result<Vec<Track>, AnswerError> {
-    let Data::Matrix(all) = data(body)? else { return Err(other_kind()) };
-    let one = |Range { metric, values }| {
-        let points = values.into_iter().filter_map(|(at, text)| Some((at, number(&text)?)));
-        Track { labels: metric, points: points.collect() }
+    let mut all = Vec::new();
+    read(body, AnswerKind::Matrix, |labels, points| {
+        all.push(Track { labels: labels.to_map(), points: points.to_vec() });
+    })?;
+    Ok(all)
+}
+
+fn read(
+    body: &[u8],
+    kind: AnswerKind,
+    mut each: impl FnMut(&SeriesLabels, &[(f64, f64)]),
+) -> Result<(), AnswerError> {
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let mut go_on = |labels: &SeriesLabels, points: &[(f64, f64)]| {
+        each(labels, points);
+        ControlFlow::Continue(())
     };
-    Ok(all.into_iter().map(one).collect())
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|value: &f64| value.is_finite())
-}
-
-fn other_kind() -> AnswerError {
-    AnswerError::Invalid("values of another kind".to_string())
-}
-
-fn data(body: &[u8]) -> Result<Data, AnswerError> {
-    let whole: Whole =
-        serde_json::from_slice(body).map_err(|error| AnswerError::Invalid(error.to_string()))?;
-    match (whole.status.as_str(), whole.data) {
-        ("success", Some(data)) => Ok(data),
-        ("success", None) => Err(AnswerError::Invalid("without data".to_string())),
-        (status, _) => Err(AnswerError::Engine(whole.error.unwrap_or_else(|| status.to_string()))),
-    }
+    let read = read_answer(&mut json, kind, &mut go_on).and_then(|answer| json.end().map(|()| answer));
+    read.map_err(|error| AnswerError::Invalid(error.to_string()))?
 }

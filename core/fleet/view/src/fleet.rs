@@ -1,8 +1,9 @@
 //! The sites of a fleet in one period.
 use crate::answer::Labelled;
+use crate::labels::{LabelSets, SeriesLabels, SiteLabels};
 use crate::promql::{Measure, SITE};
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use fathom_units::PerDirection;
 
@@ -21,9 +22,9 @@ pub struct LineSummary {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Site {
     /// The name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Its labels, such as provider, plan and region.
-    pub labels: BTreeMap<String, String>,
+    pub labels: SiteLabels,
     /// Each direction.
     pub lines: PerDirection<LineSummary>,
     /// Median of the idle latency, in seconds.
@@ -44,40 +45,87 @@ impl Site {
 /// The sites of a period, by name.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Fleet {
-    sites: BTreeMap<String, Site>,
+    sites: BTreeMap<Arc<str>, Site>,
+}
+
+/// Collects the sites of a period from series.
+#[derive(Default, Debug)]
+pub struct FleetBuilder {
+    fleet: Fleet,
+    sets: LabelSets,
+}
+
+impl FleetBuilder {
+    /// Adds a series of the answer to the query of a measure. Without a site it is left out.
+    pub fn add(&mut self, measure: Measure, series: &SeriesLabels, value: f64) {
+        let Some(name) = series.get(SITE).filter(|name| !name.is_empty()) else { return };
+        let own = series.iter().filter(|(label, _)| !matches!(*label, SITE | "direction" | "__name__"));
+        let sites = &mut self.fleet.sites;
+        if let Some(site) = sites.get_mut(name) {
+            site.labels = self.sets.union(&site.labels, own);
+            site.set(measure, series.get("direction"), value);
+        } else {
+            let name: Arc<str> = name.into();
+            let mut site = Site::new(Arc::clone(&name), self.sets.union(&SiteLabels::default(), own));
+            site.set(measure, series.get("direction"), value);
+            sites.insert(name, site);
+        }
+    }
+    /// The sites.
+    #[must_use]
+    pub fn finish(self) -> Fleet {
+        self.fleet
+    }
+}
+
+impl Site {
+    fn new(name: Arc<str>, labels: SiteLabels) -> Site {
+        Site { name, labels, lines: PerDirection::default(), idle_s: None, tests: 0 }
+    }
+    fn set(&mut self, measure: Measure, direction: Option<&str>, value: f64) {
+        let line = match direction {
+            Some("up") => Some(&mut self.lines.up),
+            Some("down") => Some(&mut self.lines.down),
+            _ => None,
+        };
+        match (measure, line) {
+            (Measure::Lag, Some(line)) => line.lag_s = larger(line.lag_s, value),
+            (Measure::Rate, Some(line)) => {
+                line.rate_bits_per_second = larger(line.rate_bits_per_second, value);
+            }
+            (Measure::Buffer, Some(line)) => line.buffer_bytes = larger(line.buffer_bytes, value),
+            (Measure::Idle, _) => self.idle_s = larger(self.idle_s, value),
+            (Measure::Tests, _) => self.tests += value as u64,
+            _ => {}
+        }
+    }
 }
 
 impl Fleet {
     /// Adds the answer to the query of a measure. Series without a site are left out.
     pub fn add(&mut self, measure: Measure, values: Vec<Labelled>) {
-        for Labelled { mut labels, value } in values {
-            let Some(name) = labels.remove(SITE).filter(|name| !name.is_empty()) else { continue };
-            let direction = labels.remove("direction");
-            labels.remove("__name__");
-            let site = self.sites.entry(name.clone()).or_insert_with(|| Site {
-                name,
-                labels: BTreeMap::new(),
-                lines: PerDirection::default(),
-                idle_s: None,
-                tests: 0,
-            });
-            site.labels.append(&mut labels);
-            let line = match direction.as_deref() {
-                Some("up") => Some(&mut site.lines.up),
-                Some("down") => Some(&mut site.lines.down),
-                _ => None,
-            };
-            match (measure, line) {
-                (Measure::Lag, Some(line)) => line.lag_s = larger(line.lag_s, value),
-                (Measure::Rate, Some(line)) => {
-                    line.rate_bits_per_second = larger(line.rate_bits_per_second, value);
-                }
-                (Measure::Buffer, Some(line)) => line.buffer_bytes = larger(line.buffer_bytes, value),
-                (Measure::Idle, _) => site.idle_s = larger(site.idle_s, value),
-                (Measure::Tests, _) => site.tests += value as u64,
-                _ => {}
-            }
+        let mut builder = FleetBuilder { fleet: core::mem::take(self), sets: LabelSets::default() };
+        let mut series = SeriesLabels::default();
+        for Labelled { labels, value } in values {
+            series.clear();
+            labels.iter().for_each(|(name, text)| series.push(name, text));
+            builder.add(measure, &series, value);
         }
+        *self = builder.finish();
+    }
+    /// Adds a site, or replaces that with the same name.
+    pub fn add_site(&mut self, site: Site) {
+        self.sites.insert(Arc::clone(&site.name), site);
+    }
+    /// Number of sites.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sites.len()
+    }
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sites.is_empty()
     }
     /// All sites, by name.
     pub fn sites(&self) -> impl Iterator<Item = &Site> {
@@ -98,6 +146,6 @@ impl Fleet {
     }
 }
 
-fn larger(known: Option<f64>, value: f64) -> Option<f64> {
+pub(crate) fn larger(known: Option<f64>, value: f64) -> Option<f64> {
     Some(known.map_or(value, |known| known.max(value)))
 }

@@ -7,9 +7,14 @@
 extern crate alloc;
 
 pub mod autorate;
+mod codel;
 pub mod fix;
+mod framing;
 pub mod knee;
 pub mod overhead;
+
+pub use codel::{Codel, codel};
+pub use framing::Framing;
 
 use fathom_units::{Bytes, ETHERNET_FULL_FRAME};
 

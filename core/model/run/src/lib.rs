@@ -34,7 +34,7 @@ pub use capture::{
 pub use check::RunError;
 pub use datagrams::DatagramLog;
 pub use finding::*;
-pub use local::is_local_host;
+pub use local::{is_local_address, is_local_host};
 pub use measure::{Measure, MeasureError, Statistic};
 pub use note::{Fact, Interruption, NotSent, Note, Unrecorded};
 pub use path::{AutonomousSystem, FirstLink, Hop, Path};

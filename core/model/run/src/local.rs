@@ -29,10 +29,17 @@ fn network(address: IpAddr) -> Option<IpAddr> {
     }
 }
 
+/// Whether an address means nothing outside of a network: that of a household, or of its provider.
+/// Many providers use the same shared addresses (RFC 6598), and so do tunnels to devices.
+pub fn is_local_address(address: IpAddr) -> bool {
+    let is_shared = |v4: Ipv4Addr| matches!(v4.octets(), [100, 64..=127, ..]);
+    network(address).is_some() || matches!(address, IpAddr::V4(v4) if is_shared(v4))
+}
+
 /// Whether `host` is an address or a name in a local network. A name without a dot is one.
 pub fn is_local_host(host: &str) -> bool {
     if let Ok(address) = host.parse::<IpAddr>() {
-        return network(address).is_some();
+        return is_local_address(address);
     }
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     let ends = |ending: &str| name.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
@@ -95,6 +102,8 @@ mod tests {
             "10.0.0.1",
             "172.31.255.1",
             "169.254.0.9",
+            "100.64.0.1",
+            "100.127.255.254",
             "fd12:3456::1",
             "fe80::1",
             "printer",
@@ -106,7 +115,8 @@ mod tests {
         let others = [
             "192.0.2.1",
             "172.32.0.1",
-            "100.64.0.1",
+            "100.63.255.255",
+            "100.128.0.1",
             "127.0.0.1",
             "2001:db8::1",
             "example.net",

@@ -71,7 +71,7 @@ fn range(from: &str, rest: &str) -> Result<Vec<String>, AxisError> {
     let low: f64 = low.parse().map_err(|_| refuse("invalid first value (expected a number)"))?;
     let high: f64 = high.parse().map_err(|_| refuse("invalid last value (expected a number)"))?;
     if !same_unit {
-        return Err(refuse("the first and last value have different units"));
+        return Err(refuse("the first and last units differ"));
     }
     if is_geometric && !(low > 0.0 && high > 0.0) {
         return Err(refuse("a geometric range needs values above 0"));

@@ -104,7 +104,7 @@ impl CellularFile {
             (Some(low), Some(high), None) => walk(low, high),
             (None, None, Some((_, Trace::Rates(trace)))) => Ok(CellularRate::Trace(trace)),
             (None, None, Some((name, Trace::Opportunities(_)))) => {
-                let what = "trace: a trace of transmission opportunities already contains the timing (omit cellular)";
+                let what = "trace: a trace already contains the timing (omit cellular)";
                 refuse(name, what)
             }
             (low, high, Some(_)) => {

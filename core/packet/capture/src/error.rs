@@ -37,7 +37,7 @@ impl fmt::Display for CaptureError {
                 "not a capture file: it starts with {a:02x} {b:02x} {c:02x} {d:02x}, which is neither pcap nor pcapng"
             ),
             CaptureError::Short { bytes } => {
-                write!(f, "has only {bytes} bytes, but the header of a capture has at least 24")
+                write!(f, "has {bytes} bytes, less than the header of a capture (24)")
             }
             CaptureError::Damaged { offset, field, value, bound, limit } => {
                 write!(f, "damaged at byte {offset}: {field} is {value} ({bound} {limit})")

@@ -38,6 +38,6 @@ pub use object::{Object, What};
 pub use qdisc::{AckFilter, Cake, Cells, Diffserv, FlowMode, FqCodel, Htb, Kind, Peak, Qdisc, Stab, Tbf};
 pub use rate::{LinkLayer, RateSpec, TICK_NANOS, ticks};
 pub use refusal::Refusal;
-pub use request::{Missing, Request, is_interface_name};
+pub use request::{Missing, Request, ifb_name, is_interface_name};
 pub use series::series_of;
 pub use stats::{CakeStats, Detail, FqCodelStats, Stats, Tin};

@@ -8,6 +8,7 @@ use crate::message::{Header, Verb, flags, request, types};
 use crate::object::{Object, What};
 use crate::qdisc::Qdisc;
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -265,4 +266,13 @@ fn write_again(f: &mut fmt::Formatter<'_>, device: &str, object: &Object) -> fmt
 pub fn is_interface_name(name: &str) -> bool {
     let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '/' && c != ':' && c != '%';
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) && name != "." && name != ".."
+}
+
+/// Name of the ifb of an interface: `ifb-eth0`, or with a number above 0 `ifb1-eth0`.
+#[must_use]
+pub fn ifb_name(device: &str, number: u32) -> String {
+    let prefix = if number == 0 { "ifb-".to_owned() } else { format!("ifb{number}-") };
+    let room = LONGEST_NAME.saturating_sub(prefix.len());
+    let cut = device.char_indices().map(|(at, _)| at).find(|at| device.len() - at <= room).unwrap_or(0);
+    prefix + &device[cut..]
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::{BoundCause, Conclusion, PhaseEnd, Remedy, Run, ShaperLimit};
 use fathom_text::{milliseconds, rate};
-use fathom_units::{Direction, PerDirection, Rate};
+use fathom_units::{Direction, Duration, PerDirection, Rate};
 
 /// What to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -172,12 +172,26 @@ fn range(min: f64, max: f64) -> String {
     }
 }
 
-/// The command that shapes this computer's link to the mean of the recommended range.
-fn fix(diagnosis: &Diagnosis) -> Option<String> {
-    let mut rates: PerDirection<Option<Rate>> = PerDirection::default();
+/// Rates for a shaper: the mean of each recommended range. None if a range is of no direction.
+#[must_use]
+pub fn recommended_rates(diagnosis: &Diagnosis) -> PerDirection<Option<Rate>> {
+    let mut rates = PerDirection::default();
     for (direction, min, max) in shapers(diagnosis) {
-        rates[direction?] = Some(rounded((min + max) / 2.0));
+        let Some(direction) = direction else { return PerDirection::default() };
+        rates[direction] = Some(rounded((min + max) / 2.0));
     }
+    rates
+}
+
+/// The round-trip time to configure with them, if it is not the default.
+#[must_use]
+pub fn recommended_round_trip(diagnosis: &Diagnosis) -> Option<Duration> {
+    round_trip_ms(diagnosis).map(Duration::from_millis)
+}
+
+/// The command that shapes this computer's link to the recommended rates.
+fn fix(diagnosis: &Diagnosis) -> Option<String> {
+    let rates = recommended_rates(diagnosis);
     let flags = [("up", rates.up), ("down", rates.down)];
     let flags = flags.into_iter().filter_map(|(name, rate)| Some(format!(" --{name} {}", rate?)));
     let flags: String = flags.collect();

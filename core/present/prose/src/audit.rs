@@ -293,7 +293,7 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
         }
         HostQueue::SmallQueues { .. } => "the limit is per flow: many flows add up",
         HostQueue::CongestionControl { default_qdisc: None, .. } => {
-            "the default qdisc of new interfaces can be read only outside this namespace"
+            "this namespace does not show the default qdisc of new interfaces"
         }
         HostQueue::CongestionControl { .. } if kind == DarkBuffer => {
             "new interfaces get one queue for all flows"
@@ -414,9 +414,7 @@ const fn link_reason(queue: &HostQueue) -> &'static str {
         HostQueue::VirtualMachine { limit_packets: Some(_) } => {
             "the ring and the queues of the guest add to it: run the audit in the guest too"
         }
-        HostQueue::VirtualMachine { limit_packets: None } => {
-            "these queues add to those of the host below: audit it too"
-        }
+        HostQueue::VirtualMachine { limit_packets: None } => "the host below has queues: audit it",
         HostQueue::Containers { network: ContainerNetwork::Program { .. } } => {
             "no file shows what it buffers: measure from inside a container"
         }

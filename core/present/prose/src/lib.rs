@@ -31,7 +31,7 @@ mod switch;
 mod verdict;
 mod why;
 
-pub use action::{Action, Origin, actions};
+pub use action::{Action, Origin, actions, recommended_rates, recommended_round_trip};
 pub use alternative::alternative;
 pub use audit::{
     RemedyText, audit_verdict, calculation, interface_name, queue, queue_delay, queue_name, queue_reason,
@@ -42,7 +42,9 @@ pub use defect::defect;
 pub use evidence::{Figure, figures};
 pub use finding::finding;
 pub use fix::{conflict_advice, fix_headline, fix_step};
-pub use fleet::fleet_verdict;
+pub use fleet::{
+    buffers_verdict, changes_verdict, fleet_verdict, site_verdict, together_verdict, trend_verdict,
+};
 pub use history::refuted_by;
 pub use kind::{certainty_name, kind_name};
 pub use note::{fact_name, interruption, not_sent, note};

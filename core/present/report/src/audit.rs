@@ -1,12 +1,12 @@
 //! An audit of a host for a terminal: the problems, ranked, each with its calculation, remedy and
 //! undo; then what is no problem.
 use crate::screen::{Screen, block};
-use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
 use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
+use fathom_layout::{Ink, Table, cells, clean, finish, left, right, wrap};
 use fathom_prose::{
     audit_verdict, calculation, interface_name, queue, queue_delay, queue_name, queue_reason, rate_source,
     remedy,

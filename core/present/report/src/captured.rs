@@ -1,11 +1,11 @@
 //! Tables of a run made of captures, on a terminal.
 use crate::Style;
 use crate::screen::block;
-use crate::terminal::{Ink, Table, clean, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use fathom_layout::{Ink, Table, clean, wrap};
 use fathom_run::{Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind};
 use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 

@@ -2,11 +2,11 @@
 use crate::Style;
 use crate::axis::{Axis, label};
 use crate::curve::{Column, Curve, Span, phase_name, widest_bridge};
-use crate::terminal::{Ink, clip, left, right};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use fathom_layout::{Ink, clip, left, right};
 
 /// Cells of the labels on the left, with the axis.
 const GUTTER: usize = 8;

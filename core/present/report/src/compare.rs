@@ -2,12 +2,12 @@
 use crate::quantity::{Quantity, Unit, is_same};
 use crate::rows::comparison;
 use crate::screen::{Screen, block, level_ink};
-use crate::terminal::{Ink, Table, clean, clip, finish};
 use crate::{Detail, Named, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
+use fathom_layout::{Ink, Table, clean, clip, finish};
 use fathom_prose::lag;
 use fathom_run::{Conclusion, PhaseKind, Run};
 

@@ -42,8 +42,9 @@ fn phase_at(run: &Run, at: u64) -> &'static str {
     run.phases.iter().find(inside).map_or("", |p| phase_name(p.kind))
 }
 
-/// A field in quotes if it needs them.
-fn quoted(text: &str) -> String {
+/// A field of a table, in quotes if it needs them (RFC 4180).
+#[must_use]
+pub fn quoted(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

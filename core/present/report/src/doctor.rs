@@ -1,9 +1,9 @@
 //! What a machine can measure, for a terminal: the screen of `fathom doctor`.
 use crate::Style;
-use crate::terminal::{Ink, cells, left, wrap};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fathom_layout::{Ink, cells, left, wrap};
 use serde::Serialize;
 
 /// Whether a machine can do something.

@@ -2,12 +2,12 @@
 //! `docs/schema/result.schema.json`.
 use crate::document::{Phase, phase};
 use crate::screen::Screen;
-use crate::terminal::{Ink, finish};
 use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
+use fathom_layout::{Ink, finish};
 use fathom_prose::lag;
 use fathom_run::{Conclusion, PhaseKind};
 use fathom_shape::fix::{Outcome, Report};
@@ -47,9 +47,23 @@ pub struct FixData {
     /// Last status of `--auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto: Option<Json>,
+    /// The configuration of another platform, of `--export`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub export: Option<ExportData>,
     /// Each interface with a fix, of `--status` and `--undo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interfaces: Option<Vec<Json>>,
+}
+
+/// A shaper as the configuration of another platform.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ExportData {
+    /// The platform.
+    pub platform: &'static str,
+    /// The rates in it.
+    pub rates_bits_per_second: PerDirection<Option<u64>>,
+    /// The configuration with its comments.
+    pub configuration: String,
 }
 
 /// How a fix ended.

@@ -82,7 +82,7 @@ fn name(series: &Series, others: &[(&Series, Curve)]) -> String {
         },
         _ => String::new(),
     };
-    crate::terminal::clip(&crate::terminal::clean(&format!("flow {number}{place}")), NAME)
+    fathom_layout::clip(&fathom_layout::clean(&format!("flow {number}{place}")), NAME)
 }
 
 /// What a comparison of captures has: the longest queue, and the largest flow.

@@ -2,11 +2,11 @@
 //! page with a picture of each.
 use crate::Style;
 use crate::svg::{CHART_STYLE, Extent, PALETTE, escape, goodput_chart, latency_chart};
-use crate::terminal::{Ink, clean, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
+use fathom_layout::{Ink, clean, wrap};
 use fathom_run::Run;
 use fathom_text::{bytes, milliseconds, percent, rate, seconds};
 

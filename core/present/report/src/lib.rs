@@ -37,7 +37,6 @@ mod sections;
 mod size;
 mod svg;
 mod sweep;
-mod terminal;
 mod watch;
 mod workloads;
 
@@ -46,12 +45,16 @@ use fathom_run::Run;
 
 pub use audit::{Audited, audit};
 pub use compare::compare;
-pub use csv::csv;
+pub use csv::{csv, quoted};
 pub use doctor::{Ability, Check, doctor, doctor_headline};
 pub use document::{Brief, CommandDocument, Document, brief, command_document, document, judged_document};
+pub use fathom_layout::{Detail, Style};
 pub use fathom_prose::Origin;
-pub use fix::{FixData, FixOutcome, fix_baseline, fix_screen, phases, searches};
-pub use fleet::{FleetScreen, fleet_screen};
+pub use fix::{ExportData, FixData, FixOutcome, fix_baseline, fix_screen, phases, searches};
+pub use fleet::{
+    BuffersScreen, FleetScreen, SiteScreen, buffers_screen, buffers_summary, changes_screen, changes_summary,
+    fleet_screen, site_screen, together_screen, trend_screen, trend_summary,
+};
 pub use flent::flent;
 pub use gallery::{ClaimRow, Exhibit, claims, claims_in_short, exhibit_charts, gallery};
 pub use html::html;
@@ -66,29 +69,6 @@ pub use size::{size, size_cases, size_headline};
 pub use svg::svg;
 pub use sweep::sweep_page;
 pub use watch::{Patterns, RecentStatus, patterns_screen, recent_screen};
-
-/// How much of a result is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Detail {
-    /// The headline.
-    Quiet,
-    /// Headline, numbers, the most important findings, and what to do: a screen.
-    #[default]
-    Normal,
-    /// All findings, and then tables and charts.
-    Verbose,
-}
-
-/// What the terminal can show, and how much the user wants to see.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Style {
-    /// ANSI colors may be used.
-    pub color: bool,
-    /// Unicode may be used; else ASCII alone.
-    pub unicode: bool,
-    /// How much is shown.
-    pub detail: Detail,
-}
 
 /// One run of a comparison, with the name that the user gave it.
 pub type Named<'a> = (&'a str, &'a Run, &'a Diagnosis);

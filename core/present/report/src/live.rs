@@ -2,11 +2,11 @@
 use crate::Style;
 use crate::chart::Chart;
 use crate::curve::{Curve, Span, phase_name};
-use crate::terminal::{Ink, cells, clean, clip, left};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use fathom_layout::{Ink, cells, clean, clip, left};
 use fathom_run::{Metric, Observation, PhaseEnd, PhaseKind, SeriesKey, Value};
 use fathom_stats::median;
 use fathom_text::{milliseconds, rate};

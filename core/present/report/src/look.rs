@@ -6,6 +6,11 @@ pub const STYLE: &str = concat!(include_str!("html/palette.css"), include_str!("
 /// Makes the button with the id `theme` work.
 pub const THEME_SCRIPT: &str = include_str!("html/theme.js");
 
+/// A page without external resources, with this body. `title` is its name.
+pub fn page(title: &str, body: &str) -> alloc::string::String {
+    crate::html::page(title, "", body)
+}
+
 /// Text from anywhere as text of a page: no tag, no control character, no override of the direction
 /// of writing.
 pub fn escape(text: &str) -> alloc::string::String {

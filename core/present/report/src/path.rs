@@ -1,9 +1,9 @@
 //! The tables of a path: the delay of each hop in each phase, or over the whole time.
-use crate::terminal::clean;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
+use fathom_layout::clean;
 use fathom_run::{Fact, Hop, Metric, PhaseKind, Run, Series, SeriesKey};
 use fathom_stats::{median, percentile_of_sorted, sorted};
 use fathom_text::{milliseconds_bare, percent, rate};

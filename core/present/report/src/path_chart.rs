@@ -3,12 +3,12 @@ use crate::Style;
 use crate::chart::time_line;
 use crate::curve::{Column, Curve, Span, phase_name, spans, time_range, widest_bridge};
 use crate::path::{end_of, hop_series};
-use crate::terminal::{Ink, cells as width_of, left};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
+use fathom_layout::{Ink, cells as width_of, left};
 use fathom_run::threshold::{BLOATED_P50_S, BLOATED_P90_S, MODEST_S};
 use fathom_run::{PhaseKind, Run};
 use fathom_stats::{median, percentile_of_sorted, sorted};
@@ -178,7 +178,7 @@ pub(crate) fn lines(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Sty
     let shown = rows.iter().zip(cells(&rows, range, width));
     let mut lines: Vec<String> = shown
         .map(|(row, cells)| {
-            format!("{} {}", left(&crate::terminal::clean(&row.name), NAME), text_of(&cells, style))
+            format!("{} {}", left(&fathom_layout::clean(&row.name), NAME), text_of(&cells, style))
         })
         .collect();
     let phases = phase_line(&spans(run), range, width, style);

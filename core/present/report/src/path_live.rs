@@ -3,11 +3,11 @@
 use crate::Style;
 use crate::curve::{Curve, Span, phase_name};
 use crate::path_chart::{HopRow, cells, legend, phase_line, text_of};
-use crate::terminal::{Ink, clean, clip, left, right};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_layout::{Ink, clean, clip, left, right};
 use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Value};
 use fathom_stats::DelayHistogram;
 use fathom_text::{milliseconds_bare, percent};

@@ -1,10 +1,10 @@
 //! The result of `fathom path` on a terminal.
 use crate::screen::{Screen, hop_lines, section};
-use crate::terminal::{clean, finish};
 use crate::{Detail, Style};
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
+use fathom_layout::{clean, finish};
 use fathom_prose::Reason;
 use fathom_run::{FindingKind, PhaseKind, Run};
 

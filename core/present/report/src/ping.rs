@@ -1,11 +1,11 @@
 //! The picture while hosts are pinged: a row for each, with a chart on a common time axis.
 use crate::Style;
-use crate::terminal::{Ink, clean, clip, left, right};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use fathom_layout::{Ink, clean, clip, left, right};
 use fathom_text::{milliseconds_bare, percent, thousands};
 use fathom_units::{Duration, Time};
 

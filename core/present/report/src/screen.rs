@@ -12,12 +12,12 @@ use crate::rows::{
     phase_cells, probe_cells, score_legend, score_rows,
 };
 use crate::sections::charts;
-use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
 use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
+use fathom_layout::{Ink, Table, cells, clean, finish, left, right, wrap};
 use fathom_prose::{Action, Level, Number, Origin, Reason, Verdict, certainty_name};
 use fathom_run::{Certainty, Fact, FindingKind, Grade, Run};
 use fathom_text::milliseconds_bare;

@@ -3,11 +3,11 @@ use crate::Style;
 use crate::chart::Chart;
 use crate::curve::{Curve, spans, time_range};
 use crate::flows::{self, FlowCurve};
-use crate::terminal::Ink;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
+use fathom_layout::Ink;
 use fathom_run::Run;
 use fathom_units::Direction;
 

@@ -1,10 +1,10 @@
 //! The answer of `fathom size` for a terminal: the quantities, and the delay compared with what
 //! people notice.
 use crate::Style;
-use crate::terminal::{Ink, Table, cells, left, right, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_layout::{Ink, Table, cells, left, right, wrap};
 use fathom_size::{Answer, Case, Growth, Needs, Question, Seed, SizeError, Unknown};
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::{Bytes, Duration};

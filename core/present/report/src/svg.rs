@@ -74,7 +74,7 @@ impl Extent {
 /// Text made safe inside SVG and HTML, attributes included. Names from right to left are isolated.
 pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::new();
-    for c in crate::terminal::isolated(&crate::terminal::clean(text)).chars() {
+    for c in fathom_layout::isolated(&fathom_layout::clean(text)).chars() {
         match c {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
@@ -495,7 +495,7 @@ fn column(run: &Run, charts: &[Option<String>], rows: &[usize], x: f64) -> Strin
     format!(
         "<text class=\"heading\" x=\"{}\" y=\"26\">{}</text>{}",
         x + 14.0,
-        escape(&crate::terminal::clip(&run.title, 90)),
+        escape(&fathom_layout::clip(&run.title, 90)),
         rows.iter().enumerate().map(nested).collect::<String>(),
     )
 }

@@ -1,11 +1,11 @@
 //! The last minute of a watch, and patterns of its history, for a terminal.
 use crate::screen::{BODY, ROWS, Screen, block, level_ink, section};
-use crate::terminal::{Table, clean, clip, finish, left};
 use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::RecentSeries;
+use fathom_layout::{Table, clean, clip, finish, left};
 use fathom_prose::{HistoryOrigin, Level, is_judged, kind_name, recent_level, variation};
 use fathom_run::Finding;
 use fathom_text::{milliseconds, percent, thousands};

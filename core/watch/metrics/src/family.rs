@@ -92,6 +92,9 @@ impl Family {
         "Maximum scheduling delay of a probing thread since the previous point, or over the last 15 s. High values mean a busy host, not a bloated link.",
         "seconds",
     );
+    /// A router on the path to a target, in pushes only.
+    pub const HOP: Family =
+        gauge("fathom_hop_info", "1 for each router on the path to a target, with its public address.", "");
     /// Lag of the last test.
     pub const TEST_LAG: Family = gauge(
         "fathom_test_lag_seconds",

@@ -106,6 +106,7 @@ fn unit_of(family: &Family) -> String {
         "seconds" => "s".to_string(),
         "bytes" => "By".to_string(),
         "" if family.name.ends_with("answers") => "{answer}".to_string(),
+        "" if *family == Family::HOP => "{router}".to_string(),
         "" => "{probe}".to_string(),
         // An annotation: Prometheus would append a unit like "bit/s" to the name as a second
         // suffix.

@@ -32,7 +32,7 @@ pub use archive::{Archive, ArchivePlace};
 pub use error::PlanError;
 pub use file::{MAX_FILE_BYTES, parse, toml_string};
 pub use line_test::{LineTest, TEST_BUFFERS, TEST_DELAYS, TEST_RATES, is_of_test};
-pub use now::{LastMinute, TargetNow, WINDOW};
+pub use now::{LastMinute, RouterNow, TargetNow, WINDOW};
 pub use own::{OwnState, OwnTrouble};
 pub use plan::Plan;
 pub use push::{Push, PushHistogram, PushKind, check_label, is_header};

@@ -43,6 +43,19 @@ pub struct TargetNow {
     pub alerts: Vec<String>,
 }
 
+/// The router that is known now at a hop of the path to a target.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RouterNow {
+    /// The target with its group: `home/router`.
+    pub target: String,
+    /// The series: `hop 3`.
+    pub probe: String,
+    /// Its address.
+    pub address: IpAddr,
+    /// For how long this has been the address of this hop.
+    pub known_for: Duration,
+}
+
 /// Outcomes of one series in the last minute. Compact, because there may be 100,000 series.
 #[derive(Clone, Default, Debug)]
 pub struct LastMinute {

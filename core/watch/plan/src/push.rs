@@ -48,8 +48,19 @@ const RESERVED_HEADERS: [&str; 7] = [
     "x-prometheus-remote-write-version",
 ];
 /// Labels that every series already has.
-const OWN_LABELS: [&str; 10] =
-    ["target", "group", "host", "probe", "outcome", "interface", "thread", "job", "instance", "le"];
+const OWN_LABELS: [&str; 11] = [
+    "target",
+    "group",
+    "host",
+    "probe",
+    "outcome",
+    "address",
+    "interface",
+    "thread",
+    "job",
+    "instance",
+    "le",
+];
 
 /// The protocol of a push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

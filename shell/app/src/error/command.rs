@@ -12,12 +12,16 @@ use crate::sweep::SweepError;
 use fathom_capture_source::SourceError;
 #[cfg(feature = "full")]
 use fathom_dut_ports::DutError;
+#[cfg(feature = "full")]
+use fathom_ecn_sockets::EcnError;
 #[cfg(feature = "analysis")]
 use fathom_size::SizeError;
 #[cfg(feature = "full")]
 use fathom_watch_store::HistoryError;
 #[cfg(feature = "full")]
-use fathom_watch_web::{PeriodError, WebError};
+use fathom_watch_web::PeriodError;
+#[cfg(feature = "full")]
+use fathom_web::WebError;
 use std::fmt;
 #[cfg(feature = "analysis")]
 use std::io::ErrorKind;
@@ -52,6 +56,12 @@ pub enum CommandError {
     /// A switch could not be tested.
     #[cfg(feature = "full")]
     Dut(DutError),
+    /// ECN could not be tested.
+    #[cfg(feature = "full")]
+    Ecn(EcnError),
+    /// A list of hosts, or the file of a survey, has an error. The text names its place.
+    #[cfg(feature = "full")]
+    EcnList(String),
 }
 
 impl CommandError {
@@ -72,7 +82,7 @@ impl CommandError {
             #[cfg(feature = "sweep")]
             CommandError::Sweep(SweepError::Table(_)) => ExitClass::Environment,
             #[cfg(feature = "full")]
-            CommandError::Page(_) => ExitClass::Environment,
+            CommandError::Page(_) | CommandError::Ecn(_) => ExitClass::Environment,
             #[cfg(feature = "host")]
             CommandError::Audit(error) if !matches!(error, AuditError::UnknownInterface { .. }) => {
                 ExitClass::Environment
@@ -118,6 +128,10 @@ impl fmt::Display for CommandError {
             CommandError::Audit(error) => error.fmt(f),
             #[cfg(feature = "full")]
             CommandError::Dut(error) => error.fmt(f),
+            #[cfg(feature = "full")]
+            CommandError::Ecn(error) => error.fmt(f),
+            #[cfg(feature = "full")]
+            CommandError::EcnList(text) => f.write_str(text),
         }
     }
 }
@@ -135,6 +149,13 @@ impl AppError {
 impl From<DutError> for AppError {
     fn from(error: DutError) -> Self {
         AppError::Command(CommandError::Dut(error))
+    }
+}
+
+#[cfg(feature = "full")]
+impl From<EcnError> for AppError {
+    fn from(error: EcnError) -> Self {
+        AppError::Command(CommandError::Ecn(error))
     }
 }
 

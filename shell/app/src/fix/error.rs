@@ -5,6 +5,7 @@ use fathom_fix::FixError;
 use fathom_run::threshold::SHAPER_RATE_RATIO;
 use fathom_shape::autorate::ConfigError;
 use fathom_shaper::ApplyError;
+use fathom_shaper_export::Refusal;
 use std::fmt;
 
 /// Why a fix has no result. `Display` also says what to try.
@@ -12,6 +13,8 @@ use std::fmt;
 pub enum FixFailure {
     /// Neither an interface nor a server was given.
     NothingToShape,
+    /// No interface of this host can have this name.
+    Interface(String),
     /// No interface was given, and there is no default route.
     NoDefaultRoute,
     /// No interface was given, and several interfaces have a default route.
@@ -33,6 +36,8 @@ pub enum FixFailure {
     NotRoot,
     /// The interface could not be changed or restored.
     Shaper(ApplyError),
+    /// The platform cannot shape so.
+    Export(Refusal),
     /// A search or autorate failed.
     Fix(FixError),
 }
@@ -57,11 +62,14 @@ impl fmt::Display for FixFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FixFailure::NothingToShape => f.write_str(
-                "no interface and no rates given\n  try: fathom fix --server HOST, which finds both; \
-                 or fathom fix eth0 --up 9.5mbit --down 47mbit",
+                "no interface and no rates given\n  try: fathom fix --server HOST, or fathom fix eth0 --up 9.5mbit --down 47mbit",
+            ),
+            FixFailure::Interface(name) => write!(
+                f,
+                "invalid interface name {name:?} (expected 1 to 15 characters without space, / : %)"
             ),
             FixFailure::NoDefaultRoute => f.write_str(
-                "no interface given and no default route\n  try: fathom fix DEV --server HOST (`ip -br link` lists interfaces)",
+                "no interface given and no default route\n  try: fathom fix DEV --server HOST (see `ip -br link`)",
             ),
             FixFailure::SeveralDefaultRoutes(routes) => write!(
                 f,
@@ -76,7 +84,7 @@ impl fmt::Display for FixFailure {
                 (1.0 - SHAPER_RATE_RATIO[1]) * 100.0
             ),
             FixFailure::NoDelaySource => f.write_str(
-                "--auto needs a delay source\n  try: --server HOST, --reflector ADDR for four hosts that answer ping, or --passive",
+                "--auto needs a delay source\n  try: --server HOST, --reflector ADDR (four), or --passive",
             ),
             FixFailure::TooManyReflectors { count, max } => {
                 write!(f, "--reflector: {count} hosts exceed the limit of {max}\n  try: the nearest six")
@@ -91,6 +99,7 @@ impl fmt::Display for FixFailure {
                 let hint = if error.is_permission() { "\n  try: sudo fathom fix ..." } else { "" };
                 write!(f, "{error}{hint}")
             }
+            FixFailure::Export(refusal) => refusal.fmt(f),
             FixFailure::Fix(error) => error.fmt(f),
         }
     }

@@ -15,7 +15,7 @@ fn error(bytes: &[u8]) -> String {
 fn each_bad_input_says_what_it_is() {
     let table: [(&[u8], &str); 9] = [
         (b"", "x.pcap: is empty"),
-        (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "x.pcap: has only 6 bytes"),
+        (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "x.pcap: has 6 bytes, less than the header of a capture (24)"),
         (b"1.2.3.4 > 5.6.7.8: Flags [S]\n", "x.pcap: is text, not a capture: "),
         // Its first bytes, which are read separately to detect compression, could be text.
         (

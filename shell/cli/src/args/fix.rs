@@ -2,7 +2,8 @@
 use super::{TokenArgs, direction};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
-use fathom_shaper::{Place, ShaperKind};
+use fathom_app::fix::Platform;
+use fathom_shaper::{Place, ShaperKind, shaper_rate, shaper_round_trip};
 use fathom_units::{Direction, Duration, Rate};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ pub(crate) struct FixArgs {
     /// Interface to the slow line
     ///
     /// With --server, the default is the interface with the default route.
-    #[arg(value_name = "DEV", value_parser = interface)]
+    #[arg(value_name = "DEV")]
     pub(crate) device: Option<String>,
     /// Show what is shaped, with counters
     #[arg(long)]
@@ -62,6 +63,19 @@ pub(crate) struct FixArgs {
     /// Give the queues back to sqm-scripts
     #[arg(long, conflicts_with = "json")]
     pub(crate) restore_sqm: bool,
+    /// Print the configuration of another router
+    ///
+    /// openwrt-sqm, mikrotik, vyos, opnsense, pfsense, edgeos, cisco, junos, linux-tc,
+    /// systemd-networkd or networkmanager. DEV is the interface there. Changes nothing.
+    #[arg(long, value_name = "PLATFORM", conflicts_with_all = ["mode", "dry_run", "commit", "keep_for", "boot", "replace_sqm",
+        "server", "auto"], help_heading = EXPORT)]
+    pub(crate) export: Option<Platform>,
+    /// Result of `fathom test` with the rates
+    #[arg(long, value_name = "FILE", requires = "export", help_heading = EXPORT)]
+    pub(crate) from: Option<PathBuf>,
+    /// Interface to the LAN (mikrotik, cisco, junos)
+    #[arg(long, value_name = "DEV", requires = "export", help_heading = EXPORT)]
+    pub(crate) lan: Option<String>,
     /// Print one JSON document instead
     #[arg(long)]
     pub(crate) json: bool,
@@ -99,10 +113,10 @@ pub(crate) struct FixArgs {
     #[arg(short = '6', long, requires = "server", help_heading = MEASURE)]
     pub(crate) ipv6: bool,
     /// Egress (upload) rate, e.g. 9.5mbit
-    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate, help_heading = SHAPE)]
+    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = shaper_rate, help_heading = SHAPE)]
     pub(crate) up: Option<Rate>,
     /// Ingress (download) rate, e.g. 47mbit
-    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate, help_heading = SHAPE)]
+    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = shaper_rate, help_heading = SHAPE)]
     pub(crate) down: Option<Rate>,
     /// Shaper [default: the best that the kernel has]
     ///
@@ -128,7 +142,7 @@ pub(crate) struct FixArgs {
     ///
     /// For satellites and far servers, with cake or fq_codel (tc `rtt`). Default: 1.5 times the
     /// idle latency to --server if that exceeds 100 ms.
-    #[arg(long, value_name = "TIME", conflicts_with = "mode", value_parser = round_trip, help_heading = SHAPE)]
+    #[arg(long, value_name = "TIME", conflicts_with = "mode", value_parser = shaper_round_trip, help_heading = SHAPE)]
     pub(crate) rtt: Option<Duration>,
     /// Root directory of the system that --boot changes
     #[arg(long, hide = true, default_value = "/", value_name = "DIR")]
@@ -145,6 +159,7 @@ pub(crate) struct FixArgs {
 
 const MEASURE: &str = "Measure and search";
 const SHAPE: &str = "Shaper";
+const EXPORT: &str = "Other routers";
 /// The name of `--shaper` before version 0.2. It still works.
 const OLD_SHAPER: &str = "--rung";
 
@@ -170,16 +185,16 @@ pub(crate) struct AutoArgs {
     #[arg(long, requires = "auto")]
     pub(crate) passive: bool,
     /// Minimum egress rate [default: --up / 5]
-    #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
+    #[arg(long, value_name = "RATE", requires = "auto", value_parser = shaper_rate)]
     pub(crate) least_up: Option<Rate>,
     /// Minimum ingress rate [default: --down / 5]
-    #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
+    #[arg(long, value_name = "RATE", requires = "auto", value_parser = shaper_rate)]
     pub(crate) least_down: Option<Rate>,
     /// Maximum egress rate [default: --up x 2]
-    #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
+    #[arg(long, value_name = "RATE", requires = "auto", value_parser = shaper_rate)]
     pub(crate) most_up: Option<Rate>,
     /// Maximum ingress rate [default: --down x 2]
-    #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
+    #[arg(long, value_name = "RATE", requires = "auto", value_parser = shaper_rate)]
     pub(crate) most_down: Option<Rate>,
     /// Serve a status page and OpenMetrics
     ///
@@ -191,43 +206,10 @@ pub(crate) struct AutoArgs {
     pub(crate) duration: Option<Duration>,
 }
 
-fn interface(text: &str) -> Result<String, String> {
-    if fathom_tc::is_interface_name(text) {
-        return Ok(text.to_owned());
-    }
-    Err("invalid interface name (expected 1 to 15 characters without space, / : %)".to_owned())
-}
-
 fn listen(text: &str) -> Result<SocketAddr, String> {
     let of_port = text.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let address = of_port.or_else(|| text.parse().ok()).filter(|address| address.port() > 0);
     address.ok_or_else(|| {
         "invalid port or address (expected PORT or ADDR:PORT, as in 9841 or [::1]:9841)".to_owned()
     })
-}
-
-/// Limits of a rate, bit/s. Below, one packet alone takes too long; above, byte limits of the
-/// kernel overflow their 32 bits.
-const MIN_RATE: u64 = 64_000;
-const MAX_RATE: u64 = 400_000_000_000;
-
-/// tc-cake(8) has presets from 100 us, in a data center, to an hour, between planets. Real queues
-/// are within these.
-const ROUND_TRIPS: std::ops::RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(60);
-
-fn round_trip(text: &str) -> Result<Duration, String> {
-    let time: Duration = text.parse().map_err(|error: fathom_units::UnitError| error.to_string())?;
-    let is_allowed = ROUND_TRIPS.contains(&time);
-    is_allowed
-        .then_some(time)
-        .ok_or_else(|| format!("expected {} to {}", ROUND_TRIPS.start(), ROUND_TRIPS.end()))
-}
-
-fn rate(text: &str) -> Result<Rate, String> {
-    let rate: Rate = text.parse().map_err(|error: fathom_units::UnitError| error.to_string())?;
-    if (MIN_RATE..=MAX_RATE).contains(&rate.as_bits_per_second()) {
-        return Ok(rate);
-    }
-    let [min, max] = [MIN_RATE, MAX_RATE].map(Rate::from_bits_per_second);
-    Err(format!("cannot shape to {rate} (expected {min} to {max})"))
 }

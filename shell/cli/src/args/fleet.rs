@@ -1,15 +1,25 @@
 //! Flags of `fathom fleet`.
+mod page;
+mod question;
+
 use super::Moment;
 use clap::{Args, Subcommand};
+use fathom_fleet_app::gateway::SiteName;
 use fathom_units::Duration;
-use fathom_watch_app::fleet::SiteName;
+pub(crate) use page::FleetPageArgs;
+pub(crate) use question::{
+    FleetBuffersArgs, FleetChangesArgs, FleetPlaceArgs, FleetScopeArgs, FleetSiteArgs, FleetSitesArgs,
+    FleetTogetherArgs, FleetTrendArgs,
+};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Operate many lines: enroll their watches, and find the slow ones
 ///
 /// Each line has a `fathom watch` with a site name. They send to a gateway, which forwards to your
-/// Prometheus, VictoriaMetrics, Thanos, Cortex or Mimir. docs/fleet.md explains the parts.
+/// Prometheus, VictoriaMetrics, Thanos, Cortex or Mimir, and stores samples and results. Questions
+/// are answered by the engine, by the stored files, or by the watch of this machine alone.
+/// docs/fleet.md explains the parts.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct FleetArgs {
@@ -20,46 +30,16 @@ pub(crate) struct FleetArgs {
 #[derive(Subcommand, Debug)]
 pub(crate) enum FleetAction {
     Sites(FleetSitesArgs),
+    Site(FleetSiteArgs),
+    Buffers(FleetBuffersArgs),
+    Changes(FleetChangesArgs),
+    Trend(FleetTrendArgs),
+    Together(FleetTogetherArgs),
+    Page(FleetPageArgs),
     Gateway(Box<FleetGatewayArgs>),
     Token(FleetTokenArgs),
     Enrolled(FleetEnrolledArgs),
     Revoke(FleetRevokeArgs),
-}
-
-/// Rank sites by lag when busy
-///
-/// Reads the tests of all sites from an engine with the HTTP API of Prometheus. Values are medians
-/// of the period.
-#[derive(Args, Debug)]
-pub(crate) struct FleetSitesArgs {
-    /// URL of the engine
-    ///
-    /// The part before /api/v1/query, as in http://127.0.0.1:9090.
-    #[arg(long, value_name = "URL", required = true)]
-    pub(crate) engine: String,
-    /// File with a bearer token for the engine
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
-    /// Certificate authorities of the engine (PEM)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// Header of all queries (repeatable)
-    #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
-    pub(crate) header: Vec<(String, String)>,
-    /// Start of the period
-    ///
-    /// A time in UTC, or how long ago, as in 24h or 7d.
-    #[arg(long, value_name = "TIME", default_value = "7d")]
-    pub(crate) since: Moment,
-    /// Group the sites by this label
-    #[arg(long, value_name = "LABEL")]
-    pub(crate) by: Option<String>,
-    /// Only sites with this label (repeatable)
-    #[arg(long, value_name = "LABEL=VALUE", value_parser = label)]
-    pub(crate) only: Vec<(String, String)>,
-    /// Print one JSON document instead of the table
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Folder of a gateway.

@@ -1,6 +1,7 @@
 //! `fathom fix`: shapes an interface.
 mod apply;
 mod auto;
+mod export;
 mod search;
 mod show;
 mod sqm;
@@ -10,23 +11,29 @@ mod undo;
 use crate::args::FixArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::{Console, warn};
-use fathom_app::fix::{BootCommands, FixFailure, FixProgress, choose_interface, watch_over};
+use fathom_app::AppError;
+use fathom_app::fix::{BootCommands, FixFailure, FixProgress, check_interface, choose_interface, watch_over};
 use fathom_client::{Family, TestConfig};
-use fathom_shaper::{Framing, Plan, WatchdogEnd};
+use fathom_shaper::{Framing, Plan, ShapeRequest, WatchdogEnd};
 use std::process::Command;
 
 /// Shapes an interface, shows what is shaped, or rolls back.
 pub(crate) fn run(args: &FixArgs, console: Console) -> Outcome {
-    match &args.device {
+    let device = args.device.as_deref();
+    if let Some(platform) = args.export {
+        return export::run(args, platform, device.ok_or(AppError::from(FixFailure::NothingToShape))?);
+    }
+    check_interface(device)?;
+    match device {
         _ if args.watchdog => watchdog(args),
-        device if args.status => status::run(args, device.as_deref(), console),
+        device if args.status => status::run(args, device, console),
         _ if args.replace_sqm => sqm::replace(args, console),
         _ if args.restore_sqm => sqm::restore(args),
-        device if args.undo => undo::run(args, device.as_deref()),
-        device if args.auto.auto => auto::run(args, &choose_interface(device.as_deref())?, console),
-        device if args.server.is_some() => search::run(args, &choose_interface(device.as_deref())?, console),
+        device if args.undo => undo::run(args, device),
+        device if args.auto.auto => auto::run(args, &choose_interface(device)?, console),
+        device if args.server.is_some() => search::run(args, &choose_interface(device)?, console),
         Some(device) => apply::run(args, device, console),
-        None => Err(fathom_app::AppError::from(FixFailure::NothingToShape).into()),
+        None => Err(AppError::from(FixFailure::NothingToShape).into()),
     }
 }
 
@@ -86,6 +93,17 @@ fn program() -> Result<String, Failure> {
 
 const fn framing(args: &FixArgs) -> Framing {
     Framing { overhead: args.overhead, mpu: args.mpu, atm: args.atm }
+}
+
+fn shape(args: &FixArgs, device: &str) -> ShapeRequest {
+    ShapeRequest {
+        device: device.to_owned(),
+        up: args.up,
+        down: args.down,
+        shaper: args.shaper,
+        framing: framing(args),
+        round_trip: args.rtt,
+    }
 }
 
 /// The test against `server`.

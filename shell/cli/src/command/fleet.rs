@@ -1,20 +1,26 @@
 //! `fathom fleet`: the lines of an operator.
-use crate::args::{FleetAction, FleetArgs, FleetGatewayArgs, FleetSitesArgs, FleetTokenArgs};
+mod page;
+mod question;
+
+use crate::args::{FleetAction, FleetArgs, FleetGatewayArgs, FleetTokenArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::{self, Console, warn};
-use fathom_os::clock::wall_now;
-use fathom_report::{FleetScreen, fleet_screen};
-use fathom_units::WallTime;
-use fathom_watch_app::fleet::{
-    self, BLOATED_S, EngineConfig, EnrolledSite, GatewayConfig, GatewayEngine, GatewayProgress, Labels,
-    Limits, SitesRequest, TokenRequest,
+use fathom_fleet_app::gateway::{
+    self as fleet, EnrolledSite, GatewayConfig, GatewayEngine, GatewayProgress, Labels, Limits, TokenRequest,
 };
+use fathom_units::WallTime;
 use std::time::Duration;
 
 pub(crate) fn run(args: &FleetArgs, console: Console) -> Outcome {
     match &args.action {
-        FleetAction::Sites(wanted) => sites(wanted, console),
+        FleetAction::Sites(wanted) => question::sites(wanted, console),
+        FleetAction::Site(wanted) => question::site(wanted, console),
+        FleetAction::Buffers(wanted) => question::buffers(wanted, console),
+        FleetAction::Changes(wanted) => question::changes(wanted, console),
+        FleetAction::Trend(wanted) => question::trend(wanted, console),
+        FleetAction::Together(wanted) => question::together(wanted, console),
+        FleetAction::Page(wanted) => page::run(wanted, console),
         FleetAction::Gateway(wanted) => gateway(wanted, console),
         FleetAction::Token(wanted) => token(wanted),
         FleetAction::Enrolled(wanted) => {
@@ -28,35 +34,6 @@ pub(crate) fn run(args: &FleetArgs, console: Console) -> Outcome {
             Ok(Exit::Healthy)
         }
     }
-}
-
-fn sites(args: &FleetSitesArgs, console: Console) -> Outcome {
-    let request = SitesRequest {
-        engine: EngineConfig {
-            url: args.engine.clone(),
-            token_file: args.token_file.clone(),
-            ca_file: args.ca_file.clone(),
-            headers: args.header.clone(),
-        },
-        since: args.since.before(wall_now()),
-        only: args.only.clone(),
-        by: args.by.clone(),
-    };
-    let found = fleet::sites(&request)?;
-    let text = if args.json {
-        format!("{:#}\n", found.document())
-    } else {
-        let (style, columns) = console.stdout_form();
-        let shown = FleetScreen {
-            fleet: &found.fleet,
-            groups: found.groups.as_ref().map(|(label, groups)| (label.as_str(), groups.as_slice())),
-            outliers: &found.outliers(),
-            limit_s: BLOATED_S,
-        };
-        fleet_screen(&shown, columns, style)
-    };
-    terminal::print(&text)?;
-    Ok(Exit::Healthy)
 }
 
 fn gateway(args: &FleetGatewayArgs, console: Console) -> Outcome {

@@ -1,7 +1,4 @@
 //! `fathom help`, manual pages and completions, made from the flags.
-#[cfg(feature = "client")]
-mod page;
-
 use crate::args::HelpArgs;
 #[cfg(feature = "client")]
 use crate::args::ManArgs;
@@ -11,6 +8,8 @@ use crate::terminal;
 #[cfg(feature = "client")]
 use crate::terminal::Console;
 use clap::Command;
+#[cfg(feature = "client")]
+use fathom_manual::{Manual, render, title};
 use fathom_text::nearest;
 #[cfg(feature = "client")]
 use std::path::Path;
@@ -39,7 +38,8 @@ pub(crate) fn run(args: &ManArgs, console: Console) -> Outcome {
         return Ok(Exit::Healthy);
     }
     let command = find(&root, &args.words, &[])?;
-    terminal::print(&page::render(&root, command, &args.words.join(" ")))?;
+    let codes = help::exit_codes();
+    terminal::print(&render(&manual(&root, &codes), command, &args.words.join(" ")))?;
     Ok(Exit::Healthy)
 }
 
@@ -60,14 +60,20 @@ fn find<'c>(root: &'c Command, words: &[String], topics: &[&str]) -> Result<&'c 
     Ok(command)
 }
 
+#[cfg(feature = "client")]
+const fn manual<'m>(root: &'m Command, exit_codes: &'m str) -> Manual<'m> {
+    Manual { root, groups: &help::GROUPS, pages: help::PAGES, exit_codes }
+}
+
 /// Writes the pages of all commands; returns their number.
 #[cfg(feature = "client")]
 fn write_all(root: &Command, directory: &Path) -> Result<usize, Failure> {
     fathom_app::output::make_directory(directory)?;
+    let codes = help::exit_codes();
     for page in help::PAGES {
         let words: Vec<String> = page.command.split_whitespace().map(str::to_owned).collect();
-        let text = page::render(root, find(root, &words, &[])?, page.command);
-        let path = directory.join(format!("{}.1", page::title(page.command)));
+        let text = render(&manual(root, &codes), find(root, &words, &[])?, page.command);
+        let path = directory.join(format!("{}.1", title(page.command)));
         std::fs::write(&path, text).map_err(|error| {
             Failure::environment(format_args!("{}: {error}\n  try: another DIR", path.display()))
         })?;

@@ -1,8 +1,7 @@
 //! `fathom test`: measures latency under load.
-#[cfg(feature = "client")]
-mod server;
 #[cfg(not(feature = "client"))]
-#[path = "test/own_server.rs"]
+mod own_server;
+#[cfg(feature = "client")]
 mod server;
 
 use crate::args::{PhaseName, TestArgs};
@@ -18,6 +17,8 @@ use fathom_client::{FlowLoad, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
 use fathom_units::{Bytes, Duration};
+#[cfg(not(feature = "client"))]
+use own_server as server;
 use server::Choice;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,14 +1,6 @@
 //! The examples of each command, and notes that are no text of a flag.
 
-/// What the help and the man page of a command show in addition to its flags.
-pub(crate) struct Page {
-    /// Command as typed, without `fathom`.
-    pub(crate) command: &'static str,
-    /// Command lines, each with what it does. At most 80 columns together.
-    pub(crate) examples: &'static [(&'static str, &'static str)],
-    /// Shown by `--help` and in the man page, as it is.
-    pub(crate) notes: &'static str,
-}
+use fathom_manual::Page;
 
 /// A page of a command without notes.
 const fn page(command: &'static str, examples: &'static [(&'static str, &'static str)]) -> Page {
@@ -101,6 +93,8 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom buffer 192.0.2.1 --max-bytes 5mb", "Limit the data on a metered line"),
         ],
     ),
+    #[cfg(feature = "full")]
+    page("ecn", &[("fathom ecn example.org", "Each hop, in both directions")]),
     #[cfg(feature = "full")]
     page(
         "dut",
@@ -228,6 +222,7 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
         "fleet",
         &[
             ("fathom fleet sites --engine http://127.0.0.1:9090", "Rank the sites"),
+            ("fathom fleet page --engine http://127.0.0.1:9090", "Show them on a page"),
             ("fathom fleet gateway --state DIR --engine URL", "Receive from watches"),
         ],
     ),
@@ -239,6 +234,39 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom fleet sites --engine URL --by provider --since 30d", "Group them"),
         ],
     ),
+    #[cfg(feature = "full")]
+    page(
+        "fleet site",
+        &[
+            ("fathom fleet site home-17 --engine http://127.0.0.1:9090", "Tests of a week"),
+            ("fathom fleet site home-17 --archive DIR", "Tests and results"),
+        ],
+    ),
+    #[cfg(feature = "full")]
+    page("fleet buffers", &[("fathom fleet buffers --engine URL --by provider", "Plot all uploads")]),
+    #[cfg(feature = "full")]
+    page(
+        "fleet changes",
+        &[
+            ("fathom fleet changes --engine URL --at 2026-11-20", "Before and after a fix"),
+            ("fathom fleet changes --archive DIR --at 14d --period 14d", "The same, from files"),
+        ],
+    ),
+    #[cfg(feature = "full")]
+    page(
+        "fleet trend",
+        &[("fathom fleet trend --engine URL --by provider --since 90d", "Weeks of a quarter")],
+    ),
+    #[cfg(feature = "full")]
+    page(
+        "fleet page",
+        &[
+            ("fathom fleet page --engine http://127.0.0.1:9090 --archive DIR", "Of a fleet"),
+            ("fathom fleet page", "Of the watch of this machine"),
+        ],
+    ),
+    #[cfg(feature = "full")]
+    page("fleet together", &[("fathom fleet together --engine URL", "Since yesterday")]),
     #[cfg(feature = "full")]
     page(
         "fleet gateway",

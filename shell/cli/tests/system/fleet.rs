@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-struct Prometheus {
+pub(crate) struct Prometheus {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Drop for Prometheus {
@@ -19,7 +19,7 @@ impl Drop for Prometheus {
 }
 
 impl Prometheus {
-    fn start(folder: &Path) -> Prometheus {
+    pub(crate) fn start(folder: &Path) -> Prometheus {
         let config = folder.join("prometheus.yml");
         std::fs::write(&config, "global: {}\n").unwrap();
         let url = format!("127.0.0.1:{}", unused_port());
@@ -98,6 +98,16 @@ fn a_watch_joins_a_fleet_and_is_revoked() {
     let document = sites(&prometheus.url);
     assert_eq!(document["fleet"]["sites"], serde_json::json!([]));
     assert_eq!(document["verdict"]["level"], "no_result");
+    for words in [&["buffers"][..], &["trend", "--by", "provider"], &["changes", "--at", "1d"], &["together"]]
+    {
+        let ran = run(&[&["fleet"], words, &["--engine", &prometheus.url, "--json"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.describe());
+        assert!(
+            matches!(ran.document()["verdict"]["level"].as_str(), Some("no_result" | "good")),
+            "{words:?}"
+        );
+    }
+    a_page_shows(&prometheus.url);
     let revoked = run(&["fleet", "revoke", "--state", state, "home-17"]);
     assert_eq!(revoked.code, Some(0), "{}", revoked.describe());
     watch.wait_for_line("HTTP 403: site home-17 is revoked");
@@ -108,11 +118,38 @@ fn a_watch_joins_a_fleet_and_is_revoked() {
     assert_eq!(gateway.end(), Some(0));
 }
 
+/// The page asks the same engine.
+fn a_page_shows(engine: &str) {
+    let page = Watch::start(&["fleet", "page", "--engine", engine, "--listen", "127.0.0.1:0"]);
+    let address = page.wait_for_line("fathom fleet page: http://");
+    let address = address.trim_start_matches("fathom fleet page: ");
+    let answer = |path: &str| {
+        let ran = Command::new("curl").args(["-sS", &format!("{address}{path}")]).output().unwrap();
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    assert!(answer("/").contains("<title>Fathom fleet</title>"));
+    let sites = answer("/api/v1/sites?from=1795000000&to=1795600000");
+    assert!(sites.contains("\"tested\":0"), "{sites}");
+    assert_eq!(page.end(), Some(0));
+}
+
 #[test]
 fn errors_of_a_fleet_name_their_object() {
     let away = format!("http://127.0.0.1:{}", unused_port());
     let sites = run(&["fleet", "sites", "--engine", &away]);
     assert!(sites.code == Some(3) && sites.err.contains(&away), "{}", sites.describe());
+    let none = run(&["fleet", "sites", "--archive", scratch().to_str().unwrap()]);
+    assert!(none.code == Some(3) && none.err.contains("has no folder \"windows\""), "{}", none.describe());
+    let future = run(&["fleet", "changes", "--engine", &away, "--at", "2190-01-01"]);
+    assert!(future.err.contains("2190-01-01T00:00:00.000Z is not before now"), "{}", future.describe());
+    let empty = run(&["fleet", "changes", "--engine", &away, "--at", "1d", "--period", "0h"]);
+    assert!(empty.code == Some(2) && empty.err.contains("period"), "{}", empty.describe());
+    let alone =
+        file("no-history.toml", "[[target]]\nname = 'a'\nhost = '127.0.0.1'\n[watch]\nstore = '/nowhere'\n");
+    let unread = run(&["fleet", "sites", "--config", &alone]);
+    assert!(unread.err.contains("/nowhere/history.db does not exist\n  try: "), "{}", unread.describe());
+    let open = run(&["fleet", "page", "--engine", &away, "--listen", "0.0.0.0:0"]);
+    assert!(open.code == Some(3) && open.err.contains("set password_file"), "{}", open.describe());
     let missing = run(&["fleet", "revoke", "--state", scratch().join("no-fleet").to_str().unwrap(), "x"]);
     assert!(missing.code == Some(2) && missing.err.contains("no such directory"), "{}", missing.describe());
     assert!(!scratch().join("no-fleet").exists(), "a misspelt folder is not created");

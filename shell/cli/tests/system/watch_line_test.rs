@@ -78,10 +78,40 @@ fn a_scheduled_test_measures_the_line_and_raises_no_alert() {
     let report = run(&["report", "--json", result.path().to_str().unwrap()]);
     assert_eq!(report.code, Some(1), "a bloated line: {}", report.describe());
     report.document();
+    the_history_is_a_fleet_of_one_site(&config);
     // The ledger outlives the program: this interval has had its test.
     let ledger = std::fs::read_to_string(store.join("tests.json")).unwrap();
     let ledger: Value = serde_json::from_str(&ledger).unwrap();
     let used = number(&ledger["tests"]["line"]["used_bytes"]);
     assert!((10e6..60e6).contains(&used), "{ledger}");
     assert!(ledger["last"]["ended_ns"].is_u64(), "{ledger}");
+}
+
+/// The same values and the result, without an engine and an archive.
+fn the_history_is_a_fleet_of_one_site(config: &str) {
+    let ask = |words: &[&str]| {
+        let ran = run(&[&["fleet"], words, &["--config", config, "--json"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.describe());
+        ran.document()
+    };
+    let sites = ask(&["sites"]);
+    let site = &sites["fleet"]["sites"][0];
+    assert_eq!(
+        (&sites["verdict"]["headline"], &site["tests"]),
+        (&"1 of 1 sites is bloated.".into(), &1.into())
+    );
+    assert!((0.3..0.7).contains(&number(&site["lag_up_s"])), "{site}");
+    assert!((40e3..80e3).contains(&number(&site["buffer_up_bytes"])), "{site}");
+    let name = site["site"].as_str().unwrap();
+    let history = ask(&["site", name]);
+    let result = &history["fleet"]["results"][0];
+    assert!(result["name"].as_str().unwrap().ends_with(".json.gz"), "{history}");
+    assert!(!result["verdict"].as_str().unwrap().is_empty(), "{history}");
+    let buffers = ask(&["buffers", "--direction", "down"]);
+    assert_eq!(buffers["fleet"]["points"][0]["site"], name, "{buffers}");
+    assert_eq!(ask(&["trend"])["fleet"]["all"]["points"][0]["sites"], 1);
+    let misspelt = run(&["fleet", "trend", "--by", "plan", "--config", config]);
+    assert!(misspelt.err.contains("unknown label plan"), "{}", misspelt.describe());
+    assert_eq!(ask(&["together"])["fleet"]["known"], 1);
+    assert_eq!(ask(&["changes", "--at", "1h"])["verdict"]["level"], "no_result");
 }

@@ -114,7 +114,7 @@ fn files_read_the_same() {
         // Not assert_eq: the documents are long.
         assert!(without_host(&there.out) == without_host(&here.out), "{command:?}: {}", there.err);
     }
-    for command in ["lab", "fix", "watch", "audit", "dut", "doctor"] {
+    for command in ["lab", "fix", "watch", "audit", "ecn", "dut", "doctor"] {
         let refused = wine.run(&format!("fathom {command}"));
         assert_eq!((refused.code, refused.out.as_str()), (Some(3), ""), "{}", refused.describe());
         assert!(refused.err.contains("Linux"), "{}", refused.describe());

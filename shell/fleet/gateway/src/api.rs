@@ -7,11 +7,12 @@ use crate::forward::Forwarder;
 use crate::objects::{self, Objects};
 use crate::places::Place;
 use crate::registry_file::{ChangeError, RegistryFile};
-use crate::reply::{Refusal, Reply, json, text};
+use crate::reply::{Reply, json, refused, text};
 use crate::secrets::{new_secret, now_ms};
 use crate::sites::Sites;
 use crate::write;
 use fathom_fleet_admission::{Change, Digest, KEY_PREFIX, Labels, Registry, RegistryError, SiteName};
+use fathom_web::Refusal;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request, StatusCode};
@@ -71,7 +72,7 @@ impl App {
             Err(refusal) => Err(refusal),
             Ok(()) => self.handle(endpoint, &parts.headers, path, (&mut incoming, from, place)).await,
         };
-        let mut reply = answered.unwrap_or_else(Refusal::reply);
+        let mut reply = answered.unwrap_or_else(refused);
         if reply.status() == StatusCode::METHOD_NOT_ALLOWED {
             let method = allowed_method(endpoint);
             reply.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static(method));

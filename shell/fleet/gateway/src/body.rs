@@ -1,5 +1,5 @@
 //! Bodies of requests, read within limits of size and time.
-use crate::reply::Refusal;
+use fathom_web::Refusal;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes, Incoming};

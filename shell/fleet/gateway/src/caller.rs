@@ -2,9 +2,9 @@
 use crate::api::App;
 use crate::event::EventKind;
 use crate::registry_file::ChangeError;
-use crate::reply::Refusal;
 use crate::secrets::now_ms;
 use fathom_fleet_admission::{Authentication, Digest, Labels, Registry, RegistryError, SiteName};
+use fathom_web::Refusal;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Requests to the engine. Only the body comes from an agent, after its check; each header is ours.
 use crate::config::{Engine, GatewayError};
-use crate::reply::Refusal;
 use fathom_fleet_admission::Version;
 use fathom_os::error::without_code;
 use fathom_os::files::{read_at_most, read_text_at_most};
 use fathom_watch_http::{beginning, host_authorities, reason};
+use fathom_web::Refusal;
 use hyper::StatusCode;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;

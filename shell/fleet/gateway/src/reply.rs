@@ -1,4 +1,5 @@
 //! Responses: one line of text.
+use fathom_web::Refusal;
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
@@ -6,38 +7,17 @@ use hyper::{Response, StatusCode};
 
 pub(crate) type Reply = Response<Full<Bytes>>;
 
-/// Why a request was refused, in one line for people.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) status: StatusCode,
-    pub(crate) text: String,
-    /// Seconds after which a retry makes sense.
-    pub(crate) retry_after_s: Option<u64>,
-}
-
-impl Refusal {
-    pub(crate) fn new(status: StatusCode, text: impl Into<String>) -> Refusal {
-        Refusal { status, text: text.into(), retry_after_s: None }
+/// The response to a refused request.
+pub(crate) fn refused(refusal: Refusal) -> Reply {
+    let mut reply = text("text/plain; charset=utf-8", refusal.status, refusal.text + "\n");
+    let headers = reply.headers_mut();
+    if let Some(seconds) = refusal.retry_after_s {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    pub(crate) fn bad(text: impl Into<String>) -> Refusal {
-        Refusal::new(StatusCode::BAD_REQUEST, text)
+    if refusal.status == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"fathom\""));
     }
-    /// The agent should try again.
-    pub(crate) fn later(text: impl Into<String>, after_s: u64) -> Refusal {
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        Refusal { status, text: text.into(), retry_after_s: Some(after_s) }
-    }
-    pub(crate) fn reply(self) -> Reply {
-        let mut reply = text("text/plain; charset=utf-8", self.status, self.text + "\n");
-        let headers = reply.headers_mut();
-        if let Some(seconds) = self.retry_after_s {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        if self.status == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"fathom\""));
-        }
-        reply
-    }
+    reply
 }
 
 pub(crate) fn text(kind: &'static str, status: StatusCode, body: impl Into<Bytes>) -> Reply {

@@ -1,6 +1,6 @@
 //! What each site uses.
-use crate::reply::Refusal;
 use fathom_fleet_admission::{Limits, SiteName, Usage};
+use fathom_web::Refusal;
 use hyper::StatusCode;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,9 +4,10 @@ use crate::body;
 use crate::caller::Caller;
 use crate::event::EventKind;
 use crate::forward::{self, Answer, WRITTEN};
-use crate::reply::{Refusal, Reply, text};
+use crate::reply::{Reply, refused, text};
 use crate::secrets::now_ms;
 use fathom_fleet_admission::{Admitted, Rejection, Version, admit};
+use fathom_web::Refusal;
 use hyper::StatusCode;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -145,7 +146,7 @@ fn refusal(rejection: Rejection) -> Refusal {
 /// A rejection says that nothing was written: without that, a sender of 2.0 takes it for a receiver
 /// that knows only 1.0.
 fn rejected(refusal: Refusal) -> Reply {
-    let mut reply = refusal.reply();
+    let mut reply = refused(refusal);
     for name in WRITTEN {
         reply.headers_mut().insert(name, HeaderValue::from_static("0"));
     }

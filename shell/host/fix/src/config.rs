@@ -78,7 +78,7 @@ impl fmt::Display for FixError {
             ),
             FixError::NoKnee(direction, Failure::AlwaysDelayed) => write!(
                 f,
-                "no knee {direction}: the delay persists at every rate, so the queue is not on this interface's path\n  try: fathom audit, \
+                "no knee {direction}: the delay persists at every rate: the queue is elsewhere\n  try: fathom audit, \
                  another interface, or a larger --budget"
             ),
             FixError::OutOfTrials(direction) => {

@@ -1,8 +1,9 @@
 //! Checks which shaper features the kernel supports, by trying them in a private network namespace.
+use crate::Framing;
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::plan::ETHERNET_HEADER_BYTES;
-use crate::shaper::{FULL_PACKET, Framing, Shaper, ShaperKind, redirect};
+use crate::shaper::{FULL_PACKET, Shaper, ShaperKind, redirect};
 use fathom_os::netns::NetNs;
 use fathom_os::userns;
 use fathom_tc::{Handle, Kind, Match, Qdisc, Request, U32Key, Verb};

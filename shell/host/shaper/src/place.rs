@@ -1,8 +1,8 @@
 //! The files of a fix, written atomically before any change.
 use crate::error::ApplyError;
-use crate::plan::ifb_name;
 use crate::state::State;
 use crate::state_dir::{Lock, StateDir};
+use fathom_tc::ifb_name;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

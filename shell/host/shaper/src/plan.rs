@@ -1,11 +1,12 @@
 //! The plan of a fix: steps with the equivalent commands, and their undo commands.
+use crate::Framing;
 use crate::ability::Abilities;
 use crate::error::ApplyError;
 use crate::restore::tree;
-use crate::shaper::{Framing, Shaper, ShaperKind, redirect};
+use crate::shaper::{Shaper, ShaperKind, redirect};
 use crate::snapshot::Snapshot;
 use crate::state::OwnObjects;
-use fathom_tc::{Handle, Kind, Link, Match, Qdisc, Request, Verb, What};
+use fathom_tc::{Handle, Kind, Link, Match, Qdisc, Request, Verb, What, ifb_name};
 use fathom_units::{Duration, Rate};
 
 /// A request for a shaper.
@@ -241,15 +242,6 @@ fn free_major(now: &Snapshot) -> Option<u16> {
 fn free_name(device: &str, links: &[Link]) -> String {
     let is_free = |name: &String| links.iter().all(|link| link.name != *name);
     (0..).map(|number| ifb_name(device, number)).find(is_free).unwrap_or_default()
-}
-
-/// Name of the ifb of an interface: `ifb-eth0`, or with a number above 0 `ifb1-eth0`.
-pub(crate) fn ifb_name(device: &str, number: u32) -> String {
-    const LONGEST: usize = 15;
-    let prefix = if number == 0 { "ifb-".to_owned() } else { format!("ifb{number}-") };
-    let room = LONGEST - prefix.len();
-    let cut = device.char_indices().map(|(at, _)| at).find(|at| device.len() - at <= room).unwrap_or(0);
-    prefix + &device[cut..]
 }
 
 #[cfg(test)]

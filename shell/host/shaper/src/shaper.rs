@@ -1,6 +1,7 @@
 //! Types of shapers, best first. Each moves the queue to this host, with the features that the
 //! kernel has.
 use fathom_shape::fix::Isolation;
+use fathom_shape::{Codel, Framing, codel};
 use fathom_tc::{
     Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Mirred, Peak,
     Qdisc, RateSpec, Request, Tbf, Verb, bpf,
@@ -70,17 +71,6 @@ impl std::str::FromStr for ShaperKind {
             format!("unknown shaper {text:?} (known: {known})")
         })
     }
-}
-
-/// Overhead of a packet on the link.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Framing {
-    /// Bytes around the IP packet; `None` counts sizes as the interface sees them.
-    pub overhead: Option<u16>,
-    /// Minimum packet size in bytes.
-    pub mpu: u16,
-    /// ATM cells: 48 bytes of payload travel in 53 (ADSL).
-    pub atm: bool,
 }
 
 /// A shaper for one direction.
@@ -200,15 +190,7 @@ impl Shaper {
     fn htb_fq_codel(&self, root: Place<'_>) -> Vec<Request> {
         let own = Handle::new(root.handle.major(), 1);
         let htb = Htb { default_class: 1, ..Htb::default() };
-        // Otherwise a slow link waits for a round of 10 packets.
-        let quantum = Some(300).filter(|_| self.rate < Rate::from_bits_per_second(100_000_000));
-        // RFC 8290 section 5.2.2: at least the transmission time of one packet.
-        let packet = self.rate.serialization_time(Bytes(u64::from(FULL_PACKET)));
-        let target = packet * 3 / 2;
-        // Section 4.3: the interval is a round trip, and the target at least a twentieth of it.
-        let target = target.max(self.round_trip.map_or(Duration::ZERO, |time| time / 20));
-        let target = (target > Duration::from_millis(5)).then_some(target);
-        let interval = self.round_trip.or_else(|| target.map(|target| Duration::from_millis(95) + target));
+        let Codel { target, interval, quantum } = codel(self.rate, self.round_trip);
         let fq_codel = FqCodel { quantum, target, interval, ecn: Some(true), ..FqCodel::default() };
         let inside = Handle::new(root.handle.major() + 1, 0);
         vec![

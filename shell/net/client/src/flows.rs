@@ -14,11 +14,10 @@ use fathom_os::tcp_info::{TcpInfo, tcp_info};
 use fathom_probe::protocol::{FlowLoad, Reception};
 use fathom_run::Observation;
 use fathom_units::{Direction, Duration, Ecn, Rng};
-use portable_atomic::AtomicU64;
 use socket2::Socket;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 pub(crate) use bursts::{Seen, run as run_burst};
@@ -101,14 +100,38 @@ pub(crate) struct Flow {
 struct Shared {
     stop: AtomicBool,
     meter: Meter,
-    socket: Mutex<Option<Arc<Socket>>>,
-    /// Bytes acknowledged on earlier connections of the flow.
-    earlier_bytes: AtomicU64,
+    connections: Mutex<Connections>,
 }
 
 impl Shared {
-    fn socket(&self) -> Option<Arc<Socket>> {
-        self.socket.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The connections of a flow: one after the other. Readers see the end of one and the begin of the
+/// next as one step, so no byte counts twice or goes missing between them.
+#[derive(Default)]
+struct Connections {
+    open: Option<Arc<Socket>>,
+    /// The last state of the sender, with the bytes of all connections that ended.
+    ended: Option<TcpInfo>,
+}
+
+impl Connections {
+    fn sender(&self) -> Option<TcpInfo> {
+        let Some(socket) = &self.open else { return self.ended };
+        let info = tcp_info(socket.as_fd()).ok()?;
+        let earlier = self.ended.and_then(|last| last.bytes_acked).unwrap_or(0);
+        Some(TcpInfo { bytes_acked: info.bytes_acked.map(|bytes| bytes.saturating_add(earlier)), ..info })
+    }
+    /// Ends the open connection; returns the bytes that were acknowledged on it.
+    fn end(&mut self) -> u64 {
+        let bytes = |info: Option<TcpInfo>| info.and_then(|info| info.bytes_acked).unwrap_or(0);
+        let earlier = bytes(self.ended);
+        self.ended = self.sender().or(self.ended);
+        self.open = None;
+        bytes(self.ended) - earlier
     }
 }
 
@@ -149,15 +172,13 @@ impl Flow {
     /// The sender's TCP_INFO, for an up flow that has started. Its acknowledged bytes are those of
     /// all connections of the flow.
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
-        let earlier = self.shared.earlier_bytes.load(Ordering::Relaxed);
-        let info = tcp_info(self.shared.socket()?.as_fd()).ok()?;
-        Some(TcpInfo { bytes_acked: info.bytes_acked.map(|bytes| bytes.saturating_add(earlier)), ..info })
+        self.shared.connections().sender()
     }
     /// Makes the thread end. [`Flow::join`] resets the connection.
     pub(crate) fn stop(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         // Wakes a thread that is blocked in the kernel.
-        self.shared.socket().map(|socket| end_calls(&socket));
+        self.shared.connections().open.as_ref().map(|socket| end_calls(socket));
     }
     /// Waits for the thread to end and resets the connection, so that no buffered data remains as
     /// load. Returns the last requests on the connection of the load.
@@ -181,7 +202,7 @@ fn run(
     let mut has_begun = false;
     loop {
         let OpenFlow { socket, congestion_control, transfer } = settings.peer.open(&plan, &limits)?;
-        *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket.clone());
+        shared.connections().open = Some(socket);
         // A caller of `stop` that did not see the socket yet has set the flag.
         if shared.stop.load(Ordering::Relaxed) {
             return Ok(());
@@ -191,7 +212,7 @@ fn run(
         }
         let before = shared.meter.received_bytes();
         transfer(&shared.meter)?;
-        let acknowledged = tcp_info(socket.as_fd()).ok().and_then(|info| info.bytes_acked).unwrap_or(0);
+        let acknowledged = shared.connections().end();
         let received = shared.meter.received_bytes() - before;
         if acknowledged.max(received) < SMALLEST_TRANSFER_BYTES {
             return Err(format!(
@@ -199,9 +220,6 @@ fn run(
                 acknowledged.max(received)
             ));
         }
-        // In this order, no reader counts the connection twice.
-        *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        shared.earlier_bytes.fetch_add(acknowledged, Ordering::Relaxed);
     }
 }
 

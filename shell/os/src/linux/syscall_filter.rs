@@ -56,7 +56,7 @@ const FORBIDDEN: &[libc::c_long] = &[
 /// See seccomp(2).
 pub fn forbid_system_calls() -> io::Result<bool> {
     let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(false) };
-    #[allow(clippy::useless_conversion, reason = "the number of a call has 32 bits on some processors")]
+    #[allow(clippy::useless_conversion, reason = "32 bits on some processors")]
     let rules: BTreeMap<i64, Vec<_>> = FORBIDDEN.iter().map(|call| (i64::from(*call), Vec::new())).collect();
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch).map_err(io::Error::other)?;

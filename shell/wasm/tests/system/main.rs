@@ -60,7 +60,7 @@ fn what_was_read_before_an_error_is_kept() {
 fn bad_input_is_one_clear_error() {
     let error = |bytes: &[u8]| analyzed(bytes, 10, None).unwrap_err();
     assert_eq!(error(b""), "it is empty");
-    assert_eq!(error(&capture()[..20]), "has only 20 bytes, but the header of a capture has at least 24");
+    assert_eq!(error(&capture()[..20]), "has 20 bytes, less than the header of a capture (24)");
     assert!(error(b"# Fathom\n\nsome text").starts_with("not a capture file: it starts with 23 20 46 61"));
 }
 

@@ -1,7 +1,8 @@
 //! Archives the history of a watch to object stores.
 use crate::push::Access;
+use crate::routers::Routers;
 use crate::{Events, WatchEvent};
-use fathom_watch_archive::{Archive, Archiver, Progress, Store};
+use fathom_watch_archive::{Archive, Archiver, Hops, Progress, Store};
 use fathom_watch_engine::{Event, Monitor};
 use fathom_watch_plan::{ArchivePlace, Plan};
 use std::io;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 pub(super) struct Archives {
     store: PathBuf,
     results: Option<PathBuf>,
+    hops: Hops,
     running: Vec<(Archive, Archiver)>,
 }
 
@@ -22,15 +24,17 @@ impl Archives {
         store: &Path,
         results: Option<&Path>,
         access: Option<&Access>,
+        routers: &Arc<Routers>,
     ) -> Archives {
-        let mut archives =
-            Archives { store: store.to_owned(), results: results.map(Path::to_owned), running: Vec::new() };
+        let (store, results, routers) = (store.to_owned(), results.map(Path::to_owned), Arc::clone(routers));
+        let hops = Hops::new(move || routers.known().into_iter().map(|router| router.address).collect());
+        let mut archives = Archives { store, results, hops, running: Vec::new() };
         archives.reload(plan, access);
         archives
     }
     /// Applies a new plan. Archives that stay the same continue.
     pub(super) fn reload(&mut self, plan: &Plan, access: Option<&Access>) {
-        let wanted = wanted(plan, self.results.as_deref(), access);
+        let wanted = wanted(plan, self.results.as_deref(), &self.hops, access);
         let (stay, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
             .into_iter()
             .partition(|(running, _)| wanted.iter().any(|one| one.is_same(running)));
@@ -74,7 +78,7 @@ pub(super) fn progress(plan: Option<&Plan>, store: &Path) -> Vec<Progress> {
     all
 }
 
-fn wanted(plan: &Plan, results: Option<&Path>, access: Option<&Access>) -> Vec<Archive> {
+fn wanted(plan: &Plan, results: Option<&Path>, hops: &Hops, access: Option<&Access>) -> Vec<Archive> {
     let Some(site) = &plan.site else { return Vec::new() };
     let one = |archive: &fathom_watch_plan::Archive| {
         let to = place(&archive.place, access)?;
@@ -86,7 +90,8 @@ fn wanted(plan: &Plan, results: Option<&Path>, access: Option<&Access>) -> Vec<A
         // Results of other programs have all addresses.
         let is_own = plan.results.is_none();
         let results = results.filter(|_| is_own || !plan.hides_local_addresses()).map(Path::to_owned);
-        Some(Archive { name: archive.name.clone(), to, site: site.name.clone(), labels, results })
+        let (name, site, hops) = (archive.name.clone(), site.name.clone(), hops.clone());
+        Some(Archive { name, to, site, labels, hops, results })
     };
     plan.archives.iter().filter_map(one).collect()
 }

@@ -7,7 +7,6 @@ mod archive;
 mod confined;
 mod diagnose;
 mod export;
-pub mod fleet;
 mod gateway;
 mod import;
 mod line_tests;
@@ -17,6 +16,7 @@ mod push;
 mod receivers;
 mod replay;
 mod results_dir;
+mod routers;
 mod status;
 mod upkeep;
 
@@ -46,10 +46,11 @@ pub use fathom_watch_push::Progress;
 use fathom_watch_push::{Gateway, Pusher};
 pub use fathom_watch_store::Recovered;
 use fathom_watch_store::{History, HistoryConfig, Repair};
-use fathom_watch_web::WebError;
+use fathom_web::WebError;
 use gateway::KeyThread;
 use line_tests::{LineTests, TestReport};
 use notification::NotificationService;
+use routers::Routers;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -195,6 +196,7 @@ struct Running<'a> {
     gateway: Option<Gateway>,
     keys: Option<KeyThread>,
     archives: Archives,
+    routers: Arc<Routers>,
     tests: LineTests,
     notifications: NotificationService,
     events: &'a Events,
@@ -227,12 +229,13 @@ pub fn run(
     report_blind(plan, events);
     let page = page::start(request, plan, results.clone(), monitor.live(), events)?;
     let (gateway, keeper) = gateway.unzip();
-    let pusher = push::start(plan, store, gateway.as_ref())?;
-    let archives = Archives::start(plan, store, results.as_deref(), gateway.as_ref());
+    let routers = Arc::new(Routers::new(plan, monitor.live()));
+    let pusher = push::start(plan, store, gateway.as_ref(), &routers)?;
+    let archives = Archives::start(plan, store, results.as_deref(), gateway.as_ref(), &routers);
     let keys = keeper.map(KeyThread::start);
     let tests = LineTests::start(plan, store, results, monitor.live());
     let mut running =
-        Running { request, monitor, pusher, gateway, keys, archives, tests, notifications, events };
+        Running { request, monitor, pusher, gateway, keys, archives, routers, tests, notifications, events };
     running.run_until_cancelled(cancel, reload);
     drop(page);
     Ok(running.stop())
@@ -318,6 +321,7 @@ impl Running<'_> {
                 self.notifications.reload(&plan);
                 let changes = self.monitor.reload(&plan);
                 self.tests.reload(&plan);
+                self.routers.reload(&plan);
                 push::reload(&mut self.pusher, &plan, self.gateway.as_ref(), self.events);
                 self.archives.reload(&plan, self.gateway.as_ref());
                 (self.events)(WatchEvent::Reloaded(changes));

@@ -6,9 +6,8 @@ use fathom_os::names::own_name;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_engine::LiveState;
 use fathom_watch_plan::{OwnState, Plan, TargetNow};
-use fathom_watch_web::{
-    Certificate, DEFAULT_LISTEN, HostNow, Live, Server, TestNow, TestResult, Total, WebConfig, history, serve,
-};
+use fathom_watch_web::{DEFAULT_LISTEN, HostNow, Live, TestNow, TestResult, Total, history, serve};
+use fathom_web::{Certificate, Server, WebConfig};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

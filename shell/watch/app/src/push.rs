@@ -1,4 +1,5 @@
 //! Pushes the metrics of a watch to other systems.
+use crate::routers::Routers;
 use crate::{Events, WatchEvent};
 use fathom_app::AppError;
 use fathom_watch_engine::{Event, Monitor, THIS_HOST};
@@ -6,6 +7,7 @@ use fathom_watch_plan::{Plan, Push};
 pub(super) use fathom_watch_push::Gateway as Access;
 use fathom_watch_push::{Destination, Gateway, Names, Progress, Pusher};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The destinations of a plan, with the content of their files. Without a gateway, those to it are
 /// left out.
@@ -34,8 +36,15 @@ pub(super) fn progress(plan: Option<&Plan>, store: &Path) -> Vec<Progress> {
 }
 
 /// Starts pushing.
-pub(super) fn start(plan: &Plan, store: &Path, gateway: Option<&Gateway>) -> Result<Pusher, AppError> {
-    Ok(Pusher::start(destinations(plan, gateway)?, Names::of(plan, THIS_HOST), store))
+pub(super) fn start(
+    plan: &Plan,
+    store: &Path,
+    gateway: Option<&Gateway>,
+    routers: &Arc<Routers>,
+) -> Result<Pusher, AppError> {
+    let routers = Arc::clone(routers);
+    let known = Arc::new(move || routers.known());
+    Ok(Pusher::start(destinations(plan, gateway)?, Names::of(plan, THIS_HOST), known, store))
 }
 
 /// Applies a new plan. If one of its files has disappeared since the plan was checked, nothing

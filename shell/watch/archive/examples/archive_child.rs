@@ -2,7 +2,7 @@
 //! folder until it is killed. `full-disk HISTORY FOLDER RESULTS NOW_NS` runs on a small file system
 //! mounted at FOLDER, and exits with an error if a check fails.
 use fathom_units::WallTime;
-use fathom_watch_archive::{Archive, Archiver, Store, progress};
+use fathom_watch_archive::{Archive, Archiver, Hops, Store, progress};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ fn main() {
         to: Store::Folder(folder.into()),
         site: "berlin".into(),
         labels: Vec::new(),
+        hops: Hops::none(),
         results: Some(results.into()),
     };
     let start = || Archiver::start_with_clock(archive, Path::new(history), Arc::new(move || now));

@@ -1,11 +1,38 @@
 //! What to archive, and where to.
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Reads a bearer token. It is called for each request, because a token may be short-lived.
 pub type Token = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
+
+/// The addresses of the routers that are now on the paths of the site and may leave it.
+#[derive(Clone)]
+pub struct Hops(Arc<dyn Fn() -> BTreeSet<IpAddr> + Send + Sync>);
+
+impl Hops {
+    /// They are asked for every few seconds.
+    pub fn new(now: impl Fn() -> BTreeSet<IpAddr> + Send + Sync + 'static) -> Hops {
+        Hops(Arc::new(now))
+    }
+    /// No addresses.
+    #[must_use]
+    pub fn none() -> Hops {
+        Hops::new(BTreeSet::new)
+    }
+    pub(crate) fn now(&self) -> BTreeSet<IpAddr> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Hops {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.now()).finish()
+    }
+}
 
 /// What to archive, and where to.
 #[derive(Clone, Debug)]
@@ -18,16 +45,18 @@ pub struct Archive {
     pub site: String,
     /// Labels of the site.
     pub labels: Vec<(String, String)>,
+    /// Routers on its paths.
+    pub hops: Hops,
     /// The directory with results of tests; `None` for no results.
     pub results: Option<PathBuf>,
 }
 
 impl Archive {
     /// Whether another one has the same settings, so that a running archiver can continue. Tokens
-    /// are read for each request and are not compared.
+    /// and routers are asked for each time and are not compared.
     #[must_use]
     pub fn is_same(&self, other: &Archive) -> bool {
-        let Archive { name, to, site, labels, results } = self;
+        let Archive { name, to, site, labels, hops: _, results } = self;
         (name, site, labels, results) == (&other.name, &other.site, &other.labels, &other.results)
             && (to.to_string(), to.files()) == (other.to.to_string(), other.to.files())
     }

@@ -8,7 +8,6 @@ use crate::worker::{Halt, Worker};
 use fathom_os::error::without_code;
 use fathom_units::WallTime;
 use fathom_watch_store::HistoryError;
-use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
 /// Interval of checks for new results.
@@ -66,10 +65,8 @@ impl Worker {
         }
     }
     fn send_site(&mut self) -> Result<(), Halt> {
-        let labels: Map<String, Value> =
-            self.archive.labels.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        let text = json!({ "site": self.archive.site, "labels": labels }).to_string();
-        if text != self.cursor.site {
+        let now = (self.clock)();
+        if let Some(text) = self.description.due(&self.archive, &self.cursor.site, now) {
             self.deliver(&Object::Site(text.clone()))?;
             self.cursor.site = text;
             self.save();
@@ -203,7 +200,7 @@ impl Worker {
         }
         if let Some((first, last)) = self.counted(from, to)? {
             let (start, end) = (first.start(), last.end());
-            self.note(&format!("samples from {start} to {end} were dropped before they were sent"));
+            self.note(&format!("samples from {start} to {end} were dropped unsent"));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@
 //! | `samples/site=SITE/date=YYYY-MM-DD/HH.parquet` | every probe of an hour of UTC |
 //! | `windows/site=SITE/date=YYYY-MM-DD/HH.parquet` | its windows of ten minutes |
 //! | `runs/site=SITE/date=YYYY-MM-DD/NAME` | a result file, unchanged, at the date of its start |
-//! | `sites/site=SITE/site.json` | the site and its labels |
+//! | `sites/site=SITE/site.json` | the site, its labels, and the routers on its paths |
 //!
 //! **Exactly once.** An object is a function of the history of its hour: the same history makes the
 //! same bytes, under the same name. Sending it again replaces it by itself, so a process that is
@@ -24,6 +24,9 @@
 //! compared with the history at each start and every hour. To send older imports, remove the cursor
 //! file: everything is then sent again, to the same names. A change of the site or of the store has
 //! the same effect.
+//!
+//! **The site** is described again when its labels change, and at most once an hour when the
+//! routers on its paths do.
 //!
 //! **Bounds.** Memory holds six hours of one series and one row group of 100,000 rows. One object
 //! at a time is a temporary file: in the folder, or else next to the history.
@@ -47,9 +50,10 @@ mod progress;
 mod request;
 mod results;
 mod s3;
+mod site;
 mod temporary;
 mod worker;
 
-pub use archive::{Archive, Store, Token};
+pub use archive::{Archive, Hops, Store, Token};
 pub use archiver::{Archiver, Clock, Note};
 pub use progress::{Progress, Sent, progress};

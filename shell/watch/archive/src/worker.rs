@@ -8,6 +8,7 @@ use crate::hour::Hour;
 use crate::object::Object;
 use crate::outage::Outage;
 use crate::place::{Place, place};
+use crate::site::Description;
 use crate::temporary::TemporaryFile;
 use fathom_os::error::without_code;
 use fathom_units::WallTime;
@@ -78,6 +79,7 @@ pub(crate) struct Worker {
     pub(crate) cursor: Cursor,
     pub(crate) clock: Clock,
     pub(crate) reported: Reported,
+    pub(crate) description: Description,
     /// When the results were last looked at.
     pub(crate) results_seen: Option<Instant>,
     /// The end of the hours that were last compared.
@@ -104,6 +106,7 @@ impl Worker {
             feed: Feed::new(store, reading_ends),
             cursor: Cursor::default(),
             reported: Reported::default(),
+            description: Description::default(),
             results_seen: None,
             compared: None,
             behind: None,

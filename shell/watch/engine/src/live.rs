@@ -1,9 +1,9 @@
 //! The current state of all series, shared with readers.
 use crate::report::SeriesSlot;
-use fathom_os::clock::wall_now;
-use fathom_units::{Duration, WallTime};
-use fathom_watch_plan::{LastMinute, OwnState, TargetNow};
-use fathom_watch_samples::{Code, Sample, Sketch, Tally};
+use fathom_os::clock::{boot_now, wall_now};
+use fathom_units::{Duration, Time, WallTime};
+use fathom_watch_plan::{LastMinute, OwnState, RouterNow, TargetNow};
+use fathom_watch_samples::{Code, Outcome, Sample, Sketch, Tally};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,6 +21,10 @@ pub struct LiveState {
 
 /// The period that counts as now for this host's own state: the usual interval of scrapers.
 const NOW: Duration = Duration::from_secs(15);
+
+/// A router that has not answered for so long is no longer known: the path may have become shorter,
+/// or another one may be there that never answers. The least frequent probe is one per day.
+const ROUTER_KEPT: Duration = Duration::from_secs(25 * 3_600);
 
 /// Recent values of a host series.
 #[derive(Debug)]
@@ -65,6 +69,17 @@ struct Row {
     tally: Tally,
     sketch: Sketch,
     since: WallTime,
+    router: Option<Router>,
+}
+
+/// The router at a hop.
+#[derive(Clone, Copy, Debug)]
+struct Router {
+    address: IpAddr,
+    /// When this became its address. By the clock since the boot, which is never set.
+    since: Time,
+    /// When it answered last.
+    answered: Time,
 }
 
 /// Cumulative counts of a series since it was added to the plan.
@@ -83,12 +98,33 @@ pub struct Total {
 impl Row {
     fn new(now: TargetNow) -> Self {
         let (minute, since) = (LastMinute::default(), wall_now());
-        Row { now, minute, tally: Tally::default(), sketch: Sketch::default(), since }
+        Row { now, minute, tally: Tally::default(), sketch: Sketch::default(), since, router: None }
     }
+    /// The address is that of the router also after the name of the target was resolved again.
     fn at(&self, time: WallTime) -> TargetNow {
         let mut now = self.now.clone();
+        now.address = self.router.map(|router| router.address).or(now.address);
         self.minute.fill(&mut now, time);
         now
+    }
+    fn router_is(&mut self, address: IpAddr, time: Time) {
+        let since = self.router.filter(|before| before.address == address).map_or(time, |same| same.since);
+        self.router = Some(Router { address, since, answered: time });
+    }
+    fn answered(&mut self, outcome: Outcome, time: Time) {
+        if matches!(outcome, Outcome::Answered(_) | Outcome::Late(_)) {
+            self.router.iter_mut().for_each(|router| router.answered = time);
+        }
+    }
+    fn router_at(&self, time: Time) -> Option<RouterNow> {
+        let is_known = |router: &Router| time.saturating_since(router.answered) <= ROUTER_KEPT;
+        let router = self.router.filter(is_known)?;
+        Some(RouterNow {
+            target: self.now.name.clone(),
+            probe: self.now.probe.clone(),
+            address: router.address,
+            known_for: time.saturating_since(router.since),
+        })
     }
 }
 
@@ -100,6 +136,12 @@ pub(crate) struct LockedRows<'b> {
 impl LiveState {
     pub(crate) fn lock(&self) -> LockedRows<'_> {
         LockedRows { rows: self.rows.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+    /// The routers on the paths of all targets with the probe `hops`.
+    #[must_use]
+    pub fn routers(&self) -> Vec<RouterNow> {
+        let time = boot_now();
+        self.lock().rows.iter().flatten().filter_map(|row| row.router_at(time)).collect()
     }
     /// All series that have a sample or a reason for having none, in plan order.
     #[must_use]
@@ -195,8 +237,14 @@ impl LockedRows<'_> {
     pub(crate) fn address(&mut self, slot: SeriesSlot, address: IpAddr) {
         self.row(slot).into_iter().for_each(|row| row.now.address = Some(address));
     }
-    pub(crate) fn sample(&mut self, slot: SeriesSlot, sample: Sample) {
+    /// The address of the router at this hop.
+    pub(crate) fn router(&mut self, slot: SeriesSlot, address: IpAddr, time: Time) {
+        self.row(slot).into_iter().for_each(|row| row.router_is(address, time));
+    }
+    /// Adds a sample that was reported at `time`.
+    pub(crate) fn sample(&mut self, slot: SeriesSlot, sample: Sample, time: Time) {
         let Some(row) = self.row(slot) else { return };
+        row.answered(sample.outcome, time);
         row.minute.add(sample);
         let code = Code::of(sample.outcome);
         row.tally.add(code);
@@ -234,6 +282,50 @@ impl LockedRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_router_is_known_from_its_address_until_it_is_silent_for_a_day() {
+        let at = |s: u64| Time::from_nanos(s * 1_000_000_000);
+        let (first, second): (IpAddr, IpAddr) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        let now = TargetNow {
+            name: "far".into(),
+            group: String::new(),
+            host: "far.example.net".into(),
+            address: "198.51.100.1".parse().ok(),
+            probe: "hop 2".into(),
+            series: 0,
+            last: None,
+            last_at: None,
+            tally: Tally::default(),
+            median: None,
+            p95: None,
+            failing_since: None,
+            alerts: Vec::new(),
+        };
+        let mut row = Row::new(now);
+        row.answered(Outcome::Answered(Duration::from_millis(1)), at(5));
+        assert_eq!(row.router_at(at(9)), None, "its address is that of the target");
+        let known = |address, s| {
+            let known_for = Duration::from_secs(s);
+            Some(RouterNow { target: "far".into(), probe: "hop 2".into(), address, known_for })
+        };
+        row.router_is(first, at(10));
+        assert_eq!(row.router_at(at(25)), known(first, 15));
+        // The name was resolved again, and the prober started again.
+        row.now.address = "198.51.100.2".parse().ok();
+        row.router_is(first, at(30));
+        assert_eq!((row.router_at(at(35)), row.at(WallTime(0)).address), (known(first, 25), Some(first)));
+        // A change of the path.
+        row.router_is(second, at(40));
+        assert_eq!(row.router_at(at(41)), known(second, 1));
+        // Only answers show that it is still there.
+        let day = 25 * 3_600;
+        row.answered(Outcome::Late(Duration::from_secs(6)), at(50));
+        row.answered(Outcome::Lost, at(60));
+        row.answered(Outcome::Failed, at(70));
+        assert_eq!(row.router_at(at(50 + day)), known(second, 10 + day));
+        assert_eq!(row.router_at(at(51 + day)), None);
+    }
 
     #[test]
     fn of_this_host_the_last_seconds_count() {

@@ -96,16 +96,16 @@ impl Writer {
             self.record(report);
         }
         self.judge.iter().for_each(|judge| judge.pass_on(&reports));
-        let mut live = self.live.lock();
+        let (mut live, time) = (self.live.lock(), boot_now());
         for report in reports {
             match report {
-                Report::Sample(slot, sample) => live.sample(slot, sample),
+                Report::Sample(slot, sample) => live.sample(slot, sample, time),
                 Report::Amend(slot, sample) => live.amend(slot, sample),
                 Report::Count { slot, at, duplicates, reordered } => {
                     live.count(slot, at, duplicates, reordered)
                 }
                 Report::Reason(slot, reason) => live.reason(slot, &reason),
-                Report::Address(slot, address) => live.address(slot, address),
+                Report::Address(slot, address) => live.router(slot, address, time),
                 Report::Sync(done) => drop(done.send(())),
                 Report::End(done) => end = Some(done),
                 Report::Level(..) | Report::Event(..) => {}

@@ -21,10 +21,12 @@ mod post;
 mod progress;
 mod pusher;
 mod role;
+mod routers;
 mod sender;
 
 pub use destination::{Destination, DestinationError, Gateway, KeySource};
 pub use progress::{Progress, progress};
 pub use pusher::Pusher;
 pub use role::Names;
+pub use routers::Routers;
 pub use sender::Note;

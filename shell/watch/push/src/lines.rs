@@ -2,6 +2,7 @@
 use crate::cursor::{Counted, Cursor};
 use crate::feed::NANOS_PER_MILLI;
 use crate::role::{Names, Role};
+use crate::routers::{KnownRouters, Router};
 use fathom_watch_metrics::{Family, HostGauge, Line, Point, Take, TestGauge, Value, each_probe_line};
 use fathom_watch_samples::{Column, Window};
 use fathom_watch_store::{HistoryError, SeriesKey};
@@ -16,6 +17,8 @@ pub(crate) enum Halt {
     Stop,
     /// Another format must be used, from the start of the stretch.
     Again,
+    /// Classic histograms must be used, from the start of the stretch.
+    Classic,
     /// The history cannot be read.
     History(HistoryError),
 }
@@ -29,6 +32,7 @@ impl From<HistoryError> for Halt {
 /// Converts columns for a destination.
 pub(crate) struct Maker<'a> {
     pub(crate) names: &'a Names,
+    pub(crate) routers: &'a KnownRouters,
     pub(crate) labels: &'a Labels,
     pub(crate) cursor: &'a mut Cursor,
     /// Whether the watch ran, for each step. If it ran, a series without probes repeats its counts;
@@ -63,10 +67,13 @@ impl Maker<'_> {
         &mut self,
         key: &SeriesKey,
         columns: &[Column],
-        take: impl FnMut(&Line<'_>) -> Result<(), Halt>,
+        mut take: impl FnMut(&Line<'_>) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         match self.names.role(key) {
-            Some(Role::Target) => self.target(key, columns, take),
+            Some(Role::Target) => {
+                self.target(key, columns, &mut take)?;
+                self.routers.get(key).map_or(Ok(()), |router| self.hop(key, router, columns, take))
+            }
             Some(Role::Host(HostGauge { family, label, take: how })) => {
                 self.gauge(family, &[label], columns, how, take)
             }
@@ -89,6 +96,23 @@ impl Maker<'_> {
     ) -> Result<(), Halt> {
         let points: Vec<Point> = columns.iter().filter_map(|column| level(column, how)).collect();
         let line = Line { family, labels: self.labelled(own), since_ms: 0, points };
+        if line.points.is_empty() { Ok(()) } else { take(&line) }
+    }
+    /// A point for each step in which the router answered and had this address from the start.
+    fn hop(
+        &self,
+        key: &SeriesKey,
+        router: &Router,
+        columns: &[Column],
+        mut take: impl FnMut(&Line<'_>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        let is_known = |column: &&Column| {
+            start_ms(column) >= router.since_ms && column.tally.answered + column.tally.late > 0
+        };
+        let point = |column: &Column| Point { at_ms: end_ms(column), value: Value::Number(1.0) };
+        let own = [("target", key.target.as_str()), ("probe", &key.probe), ("address", &router.address)];
+        let points: Vec<Point> = columns.iter().filter(is_known).map(point).collect();
+        let line = Line { family: &Family::HOP, labels: self.labelled(&own), since_ms: 0, points };
         if line.points.is_empty() { Ok(()) } else { take(&line) }
     }
     fn target(
@@ -160,3 +184,7 @@ fn level(column: &Column, how: Take) -> Option<Point> {
     }?;
     Some(Point { at_ms: end_ms(column), value: Value::Number(value) })
 }
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;

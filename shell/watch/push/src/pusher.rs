@@ -1,6 +1,7 @@
 //! All destinations of a watch.
 use crate::destination::Destination;
 use crate::role::Names;
+use crate::routers::Routers;
 use crate::sender::{Note, Worker};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -24,6 +25,7 @@ struct Running {
 pub struct Pusher {
     store: PathBuf,
     names: Arc<RwLock<Arc<Names>>>,
+    routers: Routers,
     running: Vec<Running>,
     notes: (Sender<Note>, Receiver<Note>),
 }
@@ -31,9 +33,9 @@ pub struct Pusher {
 impl Pusher {
     /// Starts sending the history in `store`.
     #[must_use]
-    pub fn start(all: Vec<Destination>, names: Names, store: &Path) -> Pusher {
-        let names = Arc::new(RwLock::new(Arc::new(names)));
-        let mut pusher = Pusher { store: store.to_owned(), names, running: Vec::new(), notes: channel() };
+    pub fn start(all: Vec<Destination>, names: Names, routers: Routers, store: &Path) -> Pusher {
+        let (store, names) = (store.to_owned(), Arc::new(RwLock::new(Arc::new(names))));
+        let mut pusher = Pusher { store, names, routers, running: Vec::new(), notes: channel() };
         all.into_iter().for_each(|to| pusher.start_one(to));
         pusher
     }
@@ -61,7 +63,8 @@ impl Pusher {
     fn start_one(&mut self, to: Destination) {
         let (stop, stopped) = channel();
         let (names, notes) = (Arc::clone(&self.names), self.notes.0.clone());
-        let worker = Worker::new(to.clone(), &self.store, names, stopped, notes);
+        let known = (names, Arc::clone(&self.routers));
+        let worker = Worker::new(to.clone(), &self.store, known, stopped, notes);
         let thread = std::thread::spawn(move || worker.run());
         self.running.push(Running { to, stop, thread });
     }

@@ -5,6 +5,7 @@ use crate::feed::{Feed, NANOS_PER_MILLI, Stretch};
 use crate::lines::{Halt, Labels, Maker, ran};
 use crate::post::{format_of, post};
 use crate::role::Names;
+use crate::routers::{KnownRouters, Routers};
 use fathom_os::clock::wall_now;
 use fathom_units::WallTime;
 use fathom_watch_metrics::{Backoff, Line, Otlp, Reply, Request, WireFormat, Write1, Write2};
@@ -28,6 +29,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 const HISTORY_PAUSE: Duration = Duration::from_secs(10);
 /// Reasons of one outage that are reported.
 const MAX_REASONS: usize = 4;
+/// Age from which a rejection may be due to the age of the points.
+const OLD: Duration = Duration::from_secs(600);
 /// How far a cursor may be ahead of the clock before this is reported: the clock was set back.
 const AHEAD_MS: u64 = 600_000;
 
@@ -49,6 +52,8 @@ struct Reported {
     reasons: BTreeSet<String>,
     /// Points rejected since the last accepted ones.
     refused: u64,
+    /// Rejected native histograms.
+    classic: bool,
     unsaved: bool,
     unreadable: bool,
     ahead: bool,
@@ -59,6 +64,7 @@ pub(crate) struct Worker {
     to: Destination,
     path: PathBuf,
     names: Arc<RwLock<Arc<Names>>>,
+    routers: Routers,
     stop: Receiver<()>,
     notes: Sender<Note>,
     feed: Feed,
@@ -67,6 +73,8 @@ pub(crate) struct Worker {
     form: WireFormat,
     /// Whether the receiver is known to support this format.
     known: bool,
+    /// Whether the current stretch has classic histograms.
+    is_classic: bool,
     reported: Reported,
     backoff: Backoff,
 }
@@ -75,7 +83,7 @@ impl Worker {
     pub(crate) fn new(
         to: Destination,
         store: &std::path::Path,
-        names: Arc<RwLock<Arc<Names>>>,
+        (names, routers): (Arc<RwLock<Arc<Names>>>, Routers),
         stop: Receiver<()>,
         notes: Sender<Note>,
     ) -> Worker {
@@ -83,6 +91,7 @@ impl Worker {
         Worker {
             path: Cursor::path(store, &to.push.name),
             names,
+            routers,
             stop,
             notes,
             feed: Feed::new(store),
@@ -90,6 +99,7 @@ impl Worker {
             labels: Arc::new(to.labels()),
             form: format_of(to.push.kind),
             known: false,
+            is_classic: to.push.histogram == PushHistogram::Classic,
             reported: Reported::default(),
             backoff: Backoff::new(seed),
             to,
@@ -103,7 +113,7 @@ impl Worker {
                 Ok(true) => Duration::ZERO,
                 Ok(false) => LOOK_EVERY,
                 Err(Halt::Stop) => return,
-                Err(Halt::Again) => {
+                Err(Halt::Again | Halt::Classic) => {
                     self.load();
                     Duration::ZERO
                 }
@@ -168,7 +178,8 @@ impl Worker {
         let Some(stretch) = Stretch::next(self.cursor.upto_ms, horizon, interval_ms) else {
             return Ok(false);
         };
-        self.send(&names, &stretch)?;
+        let routers = KnownRouters::at(wall_now(), (self.routers)());
+        self.send_as_accepted((&names, &routers), &stretch)?;
         self.cursor.upto_ms = stretch.to_ms;
         self.save();
         self.reported.unreadable = false;
@@ -177,7 +188,19 @@ impl Worker {
         }
         Ok(true)
     }
-    fn send(&mut self, names: &Names, stretch: &Stretch) -> Result<(), Halt> {
+    /// Sends a stretch, and if its native histograms are rejected, once more with classic ones.
+    fn send_as_accepted(&mut self, known: (&Names, &KnownRouters), stretch: &Stretch) -> Result<(), Halt> {
+        let before = self.may_need_classic(stretch).then(|| self.cursor.clone());
+        match (self.send(known, stretch), before) {
+            (Err(Halt::Classic), Some(before)) => self.cursor = before,
+            (result, _) => return result,
+        }
+        self.is_classic = true;
+        let result = self.send(known, stretch);
+        self.is_classic = false;
+        result
+    }
+    fn send(&mut self, (names, routers): (&Names, &KnownRouters), stretch: &Stretch) -> Result<(), Halt> {
         // Series numbers are in order of age. This host's own come first and show when the watch
         // ran.
         let mut all = self.feed.series()?;
@@ -186,13 +209,13 @@ impl Worker {
         let mut ran = vec![false; stretch.steps as usize];
         let mut request = self.request();
         for some in all.chunks(READ_AT_ONCE) {
-            self.send_some(names, stretch, some, &mut ran, request.as_mut())?;
+            self.send_some((names, routers), stretch, some, &mut ran, request.as_mut())?;
         }
         self.flush(request.as_mut(), stretch)
     }
     fn send_some(
         &mut self,
-        names: &Names,
+        (names, routers): (&Names, &KnownRouters),
         stretch: &Stretch,
         some: &[(SeriesId, SeriesKey)],
         known: &mut Vec<bool>,
@@ -204,7 +227,7 @@ impl Worker {
         ran(known, &all);
         for ((_, key), columns) in some.iter().zip(&all) {
             let mut cursor = std::mem::take(&mut self.cursor);
-            let mut maker = Maker { names, labels: &labels, cursor: &mut cursor, ran: known };
+            let mut maker = Maker { names, routers, labels: &labels, cursor: &mut cursor, ran: known };
             let result = maker.each_line(key, columns, |line| self.add(request, line, stretch));
             self.cursor = cursor;
             result?;
@@ -217,10 +240,9 @@ impl Worker {
         if is_full { self.flush(request, stretch) } else { Ok(()) }
     }
     fn request(&self) -> Box<dyn Request> {
-        let classic = self.to.push.histogram == PushHistogram::Classic;
         match self.form {
-            WireFormat::Write1 => Box::new(Write1::new(classic)),
-            WireFormat::Write2 => Box::new(Write2::new(classic)),
+            WireFormat::Write1 => Box::new(Write1::new(self.is_classic)),
+            WireFormat::Write2 => Box::new(Write2::new(self.is_classic)),
             WireFormat::Otlp => {
                 let version = env!("CARGO_PKG_VERSION");
                 let resource = [
@@ -254,6 +276,9 @@ impl Worker {
                 Reply::UnknownFormat(why) if !self.known => return self.fall_back(&why),
                 Reply::UnknownFormat(why) | Reply::Rejected(why) => {
                     self.arrived();
+                    if self.may_need_classic(stretch) {
+                        return self.use_classic(&why);
+                    }
                     self.refused(points, &why, stretch);
                     return Ok(());
                 }
@@ -271,8 +296,23 @@ impl Worker {
         self.known = true;
         Err(Halt::Again)
     }
+    /// Prometheus 2 rejects native histograms that are an hour late even within its out-of-order
+    /// window, which admits classic ones: they are counters.
+    fn may_need_classic(&self, stretch: &Stretch) -> bool {
+        self.form != WireFormat::Otlp && !self.is_classic && age(stretch) >= OLD
+    }
+    fn use_classic(&mut self, why: &str) -> Result<(), Halt> {
+        if !std::mem::replace(&mut self.reported.classic, true) {
+            self.note(&format!(
+                "{} rejected old native histograms ({why}): sending classic ones",
+                self.to.push.url
+            ));
+        }
+        Err(Halt::Classic)
+    }
     fn accepted(&mut self) {
         self.known = true;
+        self.reported.classic &= self.is_classic;
         self.arrived();
         let refused = std::mem::take(&mut self.reported.refused);
         if refused > 0 {
@@ -303,9 +343,11 @@ impl Worker {
     /// Rejected data is not sent again: it would block everything after it.
     fn refused(&mut self, points: u64, why: &str, stretch: &Stretch) {
         if self.reported.refused == 0 {
-            let age = Duration::from_millis(now_ms().saturating_sub(stretch.to_ms)).as_secs() / 60;
-            let old = if age >= 10 {
-                format!(". They are {age} min old: see storage.tsdb.out_of_order_time_window of Prometheus")
+            let old = if age(stretch) >= OLD {
+                let minutes = age(stretch).as_secs() / 60;
+                format!(
+                    ". They are {minutes} min old: see storage.tsdb.out_of_order_time_window of Prometheus"
+                )
             } else {
                 String::new()
             };
@@ -341,6 +383,10 @@ impl Worker {
     fn note(&self, text: &str) {
         let _ = self.notes.send(Note { at: wall_now(), text: format!("push {}: {text}", self.to.push.name) });
     }
+}
+
+fn age(stretch: &Stretch) -> Duration {
+    Duration::from_millis(now_ms().saturating_sub(stretch.to_ms))
 }
 
 fn now_ms() -> u64 {

@@ -1,13 +1,11 @@
 //! The endpoints under `/api/v1`: their parameters, and where their data comes from. Described in
 //! `docs/openapi.json`.
 use crate::app::{App, now_ns};
-use crate::guard::lock;
 use crate::past::{Past, Series, unread};
-use crate::query::{Query, quoted};
 use crate::range::{Range, SETTLED_NS};
-use crate::reply::{Age, Refusal, Reply, Whole, no_store, pieces};
 use crate::row::row;
 use crate::{compare, findings, heatmap, hub, overview, samples, smoke};
+use fathom_web::{Age, Query, Refusal, Reply, Whole, lock, no_store, pieces, quoted};
 use hyper::StatusCode;
 use hyper::http::request::Parts;
 use serde_json::{Value, json};

@@ -1,13 +1,11 @@
 //! State shared by all request handlers.
-use crate::guard::Guard;
 use crate::hub::Hub;
 use crate::now::{Live, TestResult};
 use crate::overview::OverviewCache;
 use crate::past::Pool;
 use crate::range::Range;
-use crate::reply::Refusal;
-use crate::shares::Connections;
 use fathom_watch_plan::{OwnTrouble, TargetNow};
+use fathom_web::Refusal;
 use hyper::StatusCode;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,12 +13,10 @@ use tokio::sync::Semaphore;
 
 /// State shared by all request handlers.
 pub(crate) struct App {
-    pub(crate) guard: Guard,
     pub(crate) live: Arc<dyn Live>,
     pub(crate) past: Arc<Pool>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) cache: Arc<Mutex<OverviewCache>>,
-    pub(crate) connections: Arc<Connections>,
     /// Held by the thread that reads result files.
     pub(crate) files: Arc<Semaphore>,
 }

@@ -1,9 +1,9 @@
 //! Compares two periods: quantiles, and the distribution of all delays.
 use crate::past::{Past, Series, unread};
 use crate::range::Range;
-use crate::reply::Refusal;
 use crate::smoke::{seconds, suffix};
 use fathom_watch_samples::{Sketch, Tally, scale};
+use fathom_web::Refusal;
 use serde_json::{Value, json};
 
 /// Quantiles that are reported.

@@ -1,79 +1,41 @@
 //! Dispatches requests to handlers.
 use crate::app::{App, broken};
-use crate::guard::{MAX_FORM_BYTES, seal};
+use crate::assets::{ASSETS, PAGE};
 use crate::metrics::{Form, expose};
-use crate::query::{decode, quoted};
-use crate::reply::{Age, Refusal, Reply, Whole, document, see_other};
-use crate::shares::Place;
-use crate::{api, assets, first};
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
+use crate::past::MAX_READERS;
+use crate::{api, first, server};
+use fathom_web::{About, Age, Refusal, Reply, Routes, Share, Whole, decode, document, page, quoted};
+use hyper::StatusCode;
 use hyper::http::request::Parts;
-use hyper::{Method, Request, StatusCode, header};
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// Timeout of receiving a form with one field.
-const FORM_TIMEOUT: Duration = Duration::from_secs(10);
+impl Routes for App {
+    const ABOUT: About = About {
+        name: "watch",
+        command: "fathom watch",
+        style: "/watch.css",
+        assets: ASSETS,
+        // Those of queries, one for result files, and two for the state of the targets and
+        // `/metrics`, which take milliseconds.
+        threads: MAX_READERS + 3,
+    };
 
-impl App {
-    /// Responds to a request of the connection at `place`.
-    pub(crate) async fn answer(
-        self: &Arc<Self>,
-        request: Request<Incoming>,
-        from: IpAddr,
-        place: &Place,
-    ) -> Reply {
-        let (parts, body) = request.into_parts();
-        let reply = match self.guard.check_form(&parts) {
-            Err(refusal) => Err(refusal),
-            Ok(()) if parts.method == Method::POST => self.post(&parts, body, from).await,
-            Ok(()) => self.get(&parts, from, place).await,
-        };
-        seal(reply.unwrap_or_else(|refusal| refusal.reply()))
-    }
-
-    async fn post(&self, request: &Parts, body: Incoming, from: IpAddr) -> Result<Reply, Refusal> {
-        if request.uri.path() == "/logout" {
-            return Ok(self.guard.log_out(&request.headers));
-        }
-        let read = tokio::time::timeout(FORM_TIMEOUT, Limited::new(body, MAX_FORM_BYTES).collect()).await;
-        let slow = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the form did not arrive within 10 s");
-        let large = |_| {
-            let text = format!("the form is truncated or has more than {MAX_FORM_BYTES} bytes");
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
-        };
-        let form = read.map_err(slow)?.map_err(large)?.to_bytes();
-        self.guard.log_in(&form, from)
-    }
-
-    async fn get(self: &Arc<Self>, request: &Parts, from: IpAddr, place: &Place) -> Result<Reply, Refusal> {
-        let path = request.uri.path();
-        if let Some(reply) = assets::open(path, &request.headers) {
-            return Ok(reply);
-        }
-        if let Err(refusal) = self.guard.check_who(&request.headers, from) {
-            let browser = path == "/" && !request.headers.contains_key(header::AUTHORIZATION);
-            return if browser { Ok(see_other("/login")) } else { Err(refusal) };
-        }
+    fn share(&self, path: &str) -> Share {
         match path {
             // Always answered: a monitor that fails must not go unnoticed.
-            "/metrics" => return self.metrics(request).await,
+            "/metrics" => Share::Free,
             // These last until the client disconnects.
-            "/api/v1/live" | "/api/v1/samples" => place.stream()?,
-            _ => place.query()?,
+            "/api/v1/live" | "/api/v1/samples" => Share::Stream,
+            _ => Share::Query,
         }
-        let reply = self.query(request, path).await;
-        if !matches!(path, "/api/v1/live" | "/api/v1/samples") || reply.is_err() {
-            place.rest();
-        }
-        reply
     }
 
-    async fn query(self: &Arc<Self>, request: &Parts, path: &str) -> Result<Reply, Refusal> {
-        if path == "/" {
-            return Ok(assets::page(self.guard.asks(), &first::head(self).await?, &request.headers));
+    async fn get(self: &Arc<Self>, request: &Parts, asks_password: bool) -> Result<Reply, Refusal> {
+        let path = request.uri.path();
+        match path {
+            "/" => return Ok(page(PAGE, &first::head(self).await?, asks_password, &request.headers)),
+            "/metrics" => return self.metrics(request).await,
+            _ => {}
         }
         if let Some(name) = path.strip_prefix("/reports/") {
             return self.report(decode(name)?).await;
@@ -84,6 +46,13 @@ impl App {
         }
     }
 
+    fn start(self: &Arc<Self>) {
+        tokio::spawn(server::update_pages(Arc::clone(self)));
+        tokio::spawn(server::warm(Arc::clone(self)));
+    }
+}
+
+impl App {
     async fn metrics(&self, request: &Parts) -> Result<Reply, Refusal> {
         let form = Form::wanted(&request.headers);
         let live = Arc::clone(&self.live);

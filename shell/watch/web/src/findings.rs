@@ -2,14 +2,13 @@
 //! results.
 use crate::heatmap::offset_of;
 use crate::past::{Past, Series};
-use crate::query::quoted;
-use crate::reply::Refusal;
 use crate::smoke::seconds;
 use fathom_diagnose::{Months, PastLoad, PastSeries, Zone, diagnose_months};
 use fathom_run::{Finding, Span};
 use fathom_units::{Direction, WallTime};
 use fathom_watch_plan::{TEST_DELAYS, is_of_test};
 use fathom_watch_samples::{Column, Unit};
+use fathom_web::{Refusal, quoted};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -2,11 +2,11 @@
 //! screen shows, with their sparklines. The others arrive with the events.
 use crate::api;
 use crate::app::App;
-use crate::reply::Refusal;
 use crate::row::{key, row, state};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fathom_watch_plan::TargetNow;
+use fathom_web::Refusal;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 

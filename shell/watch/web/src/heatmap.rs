@@ -1,11 +1,10 @@
 //! Heatmap of hours by day, to show when the link is slow.
 use crate::past::{Past, Series, unread};
-use crate::query::quoted;
 use crate::range::Range;
-use crate::reply::Refusal;
 use crate::smoke::{seconds, suffix};
 use fathom_units::WallTime;
 use fathom_watch_samples::Column;
+use fathom_web::{Refusal, quoted};
 use serde_json::{Value, json};
 
 const HOUR_NS: u64 = 3_600 * 1_000_000_000;

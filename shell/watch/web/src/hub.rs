@@ -1,8 +1,8 @@
 //! Sends changes to all open pages as server-sent events, which resume after an interruption.
-use crate::guard::lock;
 use crate::row::{key, row};
 use crate::smoke::seconds;
 use fathom_watch_plan::{OwnTrouble, TargetNow};
+use fathom_web::lock;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};

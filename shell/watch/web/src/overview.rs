@@ -1,9 +1,9 @@
 //! The last hours of all targets, for the sparklines of the overview.
 use crate::past::{MAX_READERS, Past, Readers, unread};
 use crate::range::Range;
-use crate::reply::Refusal;
 use crate::smoke::{code, place, seconds, value_of};
 use fathom_watch_samples::Column;
+use fathom_web::Refusal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

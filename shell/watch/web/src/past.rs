@@ -1,8 +1,7 @@
 //! Historical data, which is never read by the serving thread.
-use crate::guard::lock;
-use crate::reply::Refusal;
 use fathom_units::WallTime;
 use fathom_watch_samples::{Column, Stored, Unit};
+use fathom_web::{Refusal, lock};
 use hyper::StatusCode;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -159,7 +158,7 @@ impl Readers<'_> {
 
 fn busy() -> Refusal {
     let text = format!("other queries took longer than {} s: try again", MAX_WAIT.as_secs());
-    Refusal { retry_after_s: Some(MAX_WAIT.as_secs()), ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text) }
+    Refusal::later(text, MAX_WAIT.as_secs())
 }
 
 fn long() -> Refusal {

@@ -1,7 +1,6 @@
 //! Time ranges in queries.
-use crate::query::Query;
-use crate::reply::{Age, Refusal};
 use fathom_units::WallTime;
+use fathom_web::{Age, Query, Refusal};
 
 /// A range that ended this long ago no longer changes: longer than the latest answers plus the time
 /// to write them.

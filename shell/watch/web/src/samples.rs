@@ -2,10 +2,10 @@
 use crate::app::App;
 use crate::past::{Series, unread};
 use crate::range::Range;
-use crate::reply::Refusal;
 use crate::smoke::{seconds, suffix};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Code, Stored};
+use fathom_web::Refusal;
 use hyper::body::Bytes;
 use serde_json::json;
 use std::fmt::Write;

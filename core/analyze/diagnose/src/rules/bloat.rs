@@ -12,6 +12,10 @@ use fathom_units::Direction;
 
 /// Share of the increase above which only one direction is named.
 const ONE_SIDED: f64 = 0.7;
+/// Largest difference between the maxima of halves of the probes, relative and in seconds: that
+/// with which a delay counts as right (docs/score.md).
+const RESOLVED: f64 = 0.02;
+const RESOLVED_S: f64 = 0.001;
 /// Smaller increases are not divided between directions.
 const SMALL_S: f64 = 0.010;
 
@@ -35,6 +39,7 @@ fn without_remedies(view: &View<'_>, rise: &Rise<'_>) -> Finding {
         loaded_p50_s: rise.loaded.p50.value,
         loaded_p90_s: rise.loaded.p90.value,
         loaded_max_s: rise.loaded.max.value,
+        is_max_lower_bound: is_max_lower_bound(view, rise),
         is_lower_bound: rise.loaded.p90.at_least || still_growing(view, rise),
         up_ratio: place.up_ratio,
     };
@@ -62,6 +67,20 @@ fn without_remedies(view: &View<'_>, rise: &Rise<'_>) -> Finding {
         (true, false) => finding.or(Alternative::OtherDirection),
         (false, _) => finding,
     }
+}
+
+/// Whether probes were too far apart for the maximum: every second one alone, after the start-up,
+/// shows another than the rest.
+fn is_max_lower_bound(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    let from_ns = rise.start_up.map_or(rise.phase.start_ns, |start_up| start_up.end_ns);
+    let delays: Vec<f64> = view
+        .latency_in(rise.phase)
+        .filter(|o| o.at.as_nanos() >= from_ns)
+        .filter_map(|o| Some(o.value.observed()? - rise.idle.p50.value))
+        .collect();
+    let longest = |first: usize| delays.iter().skip(first).step_by(2).copied().fold(0.0, f64::max);
+    let (even_s, odd_s) = (longest(0), longest(1));
+    (even_s - odd_s).abs() > (RESOLVED * even_s.max(odd_s)).max(RESOLVED_S)
 }
 
 /// The direction in which packets wait in a phase, if it is one.

@@ -170,15 +170,17 @@ fn locate(
     let added = Added::new(view, rise, changed_ns).ok_or(LocationProblem::SilentHops)?;
     let queue = Queue { direction, delay_s: rise.p50(), added };
     let all = points(view, path, rise, &queue);
+    // Then probes of one hop wait in another queue than those of the next.
+    let has_flow_queues = delay_of_flows(view, direction, rise).is_some();
     let problem = if all.is_empty() && !is_direct(path) {
         LocationProblem::SilentHops
-    } else if is_direct(path) || is_shared(view, path, rise, &queue.added, &all) {
+    } else if is_direct(path) || (!has_flow_queues && is_shared(view, path, rise, &queue.added, &all)) {
         match enclose(view, path, rise, &queue, all) {
             Err(problem) if direction == Direction::Down => problem,
             found => return found,
         }
     } else {
-        // A router divides flows among several paths.
+        // A router divides flows among several paths, or each flow has a queue.
         LocationProblem::Inconsistent
     };
     let in_flow = points_in_flow(view, path, rise, &queue);

@@ -212,15 +212,22 @@ fn a_rate_that_varies_is_reported() {
     }
 }
 
-/// An AQM drops from a queue that has room, so the longest delay is not that of a full buffer.
+/// An AQM drops from a queue that has room, so the longest delay is not that of a full buffer: at
+/// most a bound. Chance decides the start of the flows, so there are several seeds.
 #[test]
 fn a_managed_queue_shows_no_buffer() {
     let load = "[load]\nup_flows = 4\ndown_flows = 4\nduration = \"12s\"";
     for rate in ["500kbit", "1mbit", "2mbit"] {
         let side = format!("rate = \"{rate}\", delay = \"20ms\", queue = \"codel target 20ms\"");
-        let diagnosis = diagnose(&test(&plan(&side, &side, load), &TestOptions::new(1)).run);
-        let has_buffer = diagnosis.findings.iter().any(|f| f.kind() == FindingKind::BufferSize);
-        assert!(!has_buffer, "{rate}: {:#?}", diagnosis.findings);
+        for seed in 1..13 {
+            let diagnosis = diagnose(&test(&plan(&side, &side, load), &TestOptions::new(seed)).run);
+            let has_size = |finding: &Finding| match &finding.conclusion {
+                Conclusion::BufferSize(size) => !size.is_lower_bound || rate == "2mbit",
+                _ => false,
+            };
+            let has_buffer = diagnosis.findings.iter().any(has_size);
+            assert!(!has_buffer, "{rate}, seed {seed}: {:#?}", diagnosis.findings);
+        }
     }
 }
 
@@ -412,5 +419,47 @@ fn few_losses_of_one_flow_show_tail_drop() {
             _ => None,
         });
         assert_eq!(rule, Some(ManagementRule::TailDrop), "seed {seed}");
+    }
+}
+
+/// The places of queues that a test of a line with these links names: direction and hops.
+fn places(links: &[[&str; 2]], load: &str, seed: u64) -> Vec<(Option<Direction>, u8, u8)> {
+    let hop = |(n, [up, down]): (usize, &[&str; 2])| {
+        format!("[[hop]]\nname = \"hop{n}\"\nup = {{ {up} }}\ndown = {{ {down} }}\n")
+    };
+    let hops: String = links.iter().enumerate().map(hop).collect();
+    let text = format!("name = \"x\"\nabout = \"x\"\nsource = \"x\"\n{hops}{load}");
+    let plan = fathom_scenario::parse(&text, "x").unwrap();
+    let diagnosis = diagnose(&test(&plan, &TestOptions::new(seed)).run);
+    let place = |finding: &Finding| match &finding.conclusion {
+        Conclusion::QueueLocation(place) => Some((finding.direction, place.near_hop, place.far_hop)),
+        _ => None,
+    };
+    diagnosis.findings.iter().filter_map(place).collect()
+}
+
+#[test]
+fn a_queue_is_placed_in_front_of_its_link() {
+    let load = "[load]\nup_flows = 4\ndown_flows = 4\nduration = \"12s\"";
+    let fast = ["rate = \"100mbit\", delay = \"5ms\""; 2];
+    let slow = ["rate = \"5mbit\", delay = \"5ms\", queue = \"fifo limit 300ms\""; 2];
+    for seed in 1..5 {
+        for (links, near) in [([slow, fast], 0), ([fast, slow], 1)] {
+            let found = places(&links, load, seed);
+            let expected = [Direction::Down, Direction::Up].map(|d| (Some(d), near, near + 1));
+            assert_eq!(found, expected, "seed {seed}");
+        }
+    }
+}
+
+/// Where each flow has a queue, probes of one hop wait in another than those of the next, which
+/// looked like a queue behind the first router.
+#[test]
+fn no_queue_is_placed_behind_the_only_link_with_a_queue_per_flow() {
+    let load = "[load]\nup_flows = 46\ndown_flows = 46\ncongestion_control = \"bbr\"\nduration = \"12s\"";
+    let side = "rate = \"935570bit\", delay = \"790us\", queue = \"fq_codel target 19.4ms\"";
+    for seed in 1..7 {
+        let found = places(&[[side; 2]], load, seed);
+        assert!(found.iter().all(|(_, near, _)| *near == 0), "seed {seed}: {found:?}");
     }
 }

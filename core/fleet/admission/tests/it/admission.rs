@@ -38,6 +38,10 @@ fn a_series_has_the_labels_of_its_site_and_no_others() {
     let good = [name, own[0], own[1], ("target", "router"), ("probe", "icmp"), ("job", "fathom")];
     assert_eq!(gate.admit(&[&good], NOW, NOW).unwrap().totals.series, 1);
     assert_eq!(gate.admit(&[], NOW, NOW).unwrap().totals.series, 0);
+    // A router on the path.
+    let router = [("target", "far"), ("probe", "hop 2"), ("address", "192.0.2.1"), ("job", "fathom")];
+    let hop = [&[("__name__", "fathom_hop_info"), own[0], own[1]], router.as_slice()].concat();
+    assert_eq!(gate.admit(&[&hop], NOW, NOW).unwrap().totals.series, 1);
     let bad: [(&[(&str, &str)], &str); 7] = [
         (&[name, ("plan", "50/10")], "expected site=\"berlin\""),
         (&[name, ("site", "paris"), own[1]], "expected site=\"berlin\""),

@@ -35,6 +35,9 @@ data! {
         loaded_p90_s: f64,
         /// Maximum under load.
         loaded_max_s: f64,
+        /// The maximum is a lower bound: probes were so far apart that half of them show another.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        is_max_lower_bound: bool,
         /// The figures under load are lower bounds: latency was still growing, or the last probes
         /// were not answered.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]

@@ -25,7 +25,7 @@ fn refusals() {
         ("rate=1,,2", "value 2 is empty"),
         ("rate=1mbit..2mbit", "the number of values is missing"),
         ("rate=1mbit..2mbit/1", "2 to 100000"),
-        ("rate=1mbit..2gbit/5", "different units"),
+        ("rate=1mbit..2gbit/5", "the first and last units differ"),
         ("rate=0mbit..2mbit*5", "above 0"),
         ("rate=x..2mbit*5", "expected a number"),
     ];

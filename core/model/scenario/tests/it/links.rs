@@ -104,7 +104,7 @@ fn invalid_values_are_rejected_with_their_line() {
         ),
         (
             ", trace = \"mahimahi.trace\", cellular = {}".into(),
-            "x.toml:6: trace: a trace of transmission opportunities",
+            "x.toml:6: trace: a trace already contains the timing (omit cellular)",
         ),
         (", rate = \"0mbit\"".into(), "x.toml:6: rate: invalid value \"0mbit\""),
         (", boost = { rate = \"1mbit\", bucket = \"1mb\" }".into(), "x.toml:6: boost: rate is missing"),

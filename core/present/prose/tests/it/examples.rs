@@ -15,8 +15,16 @@ use fathom_units::Direction;
 
 pub(crate) fn increase(phase: PhaseKind, up_ratio: Option<f64>) -> LatencyIncrease {
     let (idle_p50_s, loaded_p50_s, loaded_p90_s, loaded_max_s) = (0.049, 1.043, 1.120, 1.3);
-    let is_lower_bound = false;
-    LatencyIncrease { phase, idle_p50_s, loaded_p50_s, loaded_p90_s, loaded_max_s, is_lower_bound, up_ratio }
+    LatencyIncrease {
+        phase,
+        idle_p50_s,
+        loaded_p50_s,
+        loaded_p90_s,
+        loaded_max_s,
+        is_max_lower_bound: false,
+        is_lower_bound: false,
+        up_ratio,
+    }
 }
 
 fn management(rule: ManagementRule, of_capture: bool) -> Management {

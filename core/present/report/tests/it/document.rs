@@ -2,7 +2,7 @@
 use crate::fixture::{HOSTS, audited};
 use crate::samples::{findings, runs};
 use fathom_diagnose::{Diagnosis, FixEvidence, diagnose, diagnose_audit, diagnose_fix};
-use fathom_report::{FixData, FixOutcome, command_document, phases, searches};
+use fathom_report::{ExportData, FixData, FixOutcome, command_document, phases, searches};
 use fathom_run::{ConflictCause, Finding, FindingKind, HostAudit};
 use fathom_shape::fix::Report;
 use fathom_shape::knee::{Found, Trial};
@@ -57,6 +57,11 @@ fn fixed(before: &Diagnosis, after: &Diagnosis) -> FixData {
         before: Some(phases(before)),
         after: Some(phases(after)),
         auto: Some(json!({ "answers": 7 })),
+        export: Some(ExportData {
+            platform: "vyos",
+            rates_bits_per_second: PerDirection { up: Some(9_500_000), down: None },
+            configuration: "set qos interface eth0 egress FATHOM-UP\n".into(),
+        }),
         interfaces: Some(vec![json!({ "interface": "eth0" })]),
     }
 }

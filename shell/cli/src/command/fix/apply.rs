@@ -1,12 +1,12 @@
 //! `fathom fix DEV --up RATE --down RATE`: shapes to given rates.
-use super::{boot_commands, framing, note, program, show, watchdog_command};
+use super::{boot_commands, note, program, shape, show, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};
 use crate::signal;
 use crate::terminal::{self, Console};
 use fathom_app::fix::{Applied, ApplyRequest, BootRequest, Duty, FixProgress, apply};
 use fathom_report::FixOutcome;
-use fathom_shaper::{Plan, ShapeRequest};
+use fathom_shaper::Plan;
 use std::time::Duration;
 
 /// Shapes to the given rates.
@@ -20,16 +20,8 @@ pub(super) fn run(args: &FixArgs, device: &str, console: Console) -> Outcome {
     } else {
         Duty::For(Duration::from_nanos(args.keep_for.as_nanos()))
     };
-    let shape = ShapeRequest {
-        device: device.to_owned(),
-        up: args.up,
-        down: args.down,
-        shaper: args.shaper,
-        framing: framing(args),
-        round_trip: args.rtt,
-    };
     let watchdog = || watchdog_command(args, device);
-    let request = ApplyRequest { shape, state: &args.state, duty, watchdog: &watchdog };
+    let request = ApplyRequest { shape: shape(args, device), state: &args.state, duty, watchdog: &watchdog };
     let mut printed = Ok(());
     let mut progress = |event: FixProgress<'_>| {
         let text = match event {

@@ -1,10 +1,13 @@
 //! A made-up fleet in a real Prometheus and a real VictoriaMetrics.
 #![allow(clippy::unwrap_used, reason = "a test says what failed by failing")]
 
-use fathom_fleet_query::{Engine, EngineConfig};
+mod delays;
+mod large;
+
+use fathom_fleet_query::{Engine, EngineConfig, Source, Span, answer};
 use fathom_fleet_view::{Selector, groups};
 use fathom_test_support::{until, unused_port};
-use fathom_units::{Duration, Rng, WallTime};
+use fathom_units::{Rng, WallTime};
 use fathom_watch_metrics::{Family, Line, Point, Request, Value, Write1};
 use std::process::{Child, Command, Stdio};
 use std::time::SystemTime;
@@ -29,6 +32,7 @@ fn until_it_answers(url: &str) {
 }
 
 const SITES: u64 = 40;
+const DAY_NS: u64 = 86_400_000_000_000;
 const TESTS: u64 = 7;
 
 /// The lag of a test in seconds, by site: half of the sites are bloated.
@@ -65,22 +69,27 @@ fn fill(url: &str, end_ms: u64) {
                 request.add(&Line { family, labels, since_ms: 0, points });
             }
         }
-        let body = snap::raw::Encoder::new().compress_vec(&request.take()).unwrap();
-        let sent = ureq::post(url)
-            .header("Content-Type", "application/x-protobuf")
-            .header("Content-Encoding", "snappy")
-            .header("X-Prometheus-Remote-Write-Version", "0.1.0")
-            .send(body.as_slice());
-        assert!(sent.unwrap().status().is_success());
+        send(url, &request.take());
     }
+}
+
+fn send(url: &str, body: &[u8]) {
+    let packed = snap::raw::Encoder::new().compress_vec(body).unwrap();
+    let sent = ureq::post(url)
+        .header("Content-Type", "application/x-protobuf")
+        .header("Content-Encoding", "snappy")
+        .header("X-Prometheus-Remote-Write-Version", "0.1.0")
+        .send(packed.as_slice());
+    assert!(sent.unwrap().status().is_success());
 }
 
 /// The values of the fleet are those that were sent.
 fn check(url: &str, end_ms: u64) {
     let config = EngineConfig { url: url.to_owned(), ..EngineConfig::default() };
     let engine = Engine::new(config).unwrap();
-    let (period, at) = (Duration::from_secs(86_400), WallTime((end_ms + 1_000) * 1_000_000));
-    let fleet = engine.fleet(&Selector::all(), period, at).unwrap();
+    let at = WallTime((end_ms + 1_000) * 1_000_000);
+    let span = Span { from: WallTime(at.0 - DAY_NS), to: at };
+    let fleet = engine.fleet(&Selector::all(), span).unwrap();
     assert_eq!(fleet.sites().count() as u64, SITES);
     for site in 0..SITES {
         let seen = fleet.site(&format!("s{site:02}")).unwrap();
@@ -92,22 +101,46 @@ fn check(url: &str, end_ms: u64) {
         assert_eq!((seen.lines.up.buffer_bytes, seen.idle_s, seen.tests), (Some(64e3), Some(0.02), TESTS));
         assert_eq!(seen.lines.down.lag_s, None);
     }
-    assert_eq!(fleet.by_lag()[0].name, "s38");
+    assert_eq!(&*fleet.by_lag()[0].name, "s38");
     let groups = groups(&fleet, "provider", 0.2);
     let seen: Vec<_> = groups.iter().map(|g| (g.value.as_str(), g.sites, g.bloated_ratio)).collect();
     assert_eq!(seen, [("a \"quoted\" one", 20, 1.0), ("other", 20, 0.0)]);
-    let some = engine.fleet(&Selector::all().with("provider", "a \"quoted\" one"), period, at).unwrap();
+    let some = engine.fleet(&Selector::all().with("provider", "a \"quoted\" one"), span).unwrap();
     assert_eq!(some.sites().count(), 20);
-    let none = engine.fleet(&Selector::all().with("provider", "x\"} or vector(1) #"), period, at).unwrap();
+    let none = engine.fleet(&Selector::all().with("provider", "x\"} or vector(1) #"), span).unwrap();
     assert_eq!(none.sites().count(), 0);
     let refused = engine.instant("max(", at).unwrap_err().to_string();
     assert!(refused.contains("the engine reports: "), "{refused}");
-    let range = engine.range(
-        "max(fathom_test_lag_seconds)",
-        (WallTime(at.0 - 7_200_000_000_000), at),
-        Duration::from_secs(60),
-    );
-    assert!(!range.unwrap().is_empty());
+    check_tests(&engine, span);
+    check_trends(&engine, span);
+    delays::check(&engine, at);
+}
+
+fn check_tests(engine: &Engine, span: Span) {
+    let history = answer::site(engine, engine, "s02", span).unwrap();
+    let lags: Vec<f64> = history.tests.iter().filter_map(|(_, test)| test.lag_s()).collect();
+    let expected: Vec<f64> = (0..TESTS).map(|test| lag(2, test)).collect();
+    assert_eq!((lags, &*history.site.name), (expected, "s02"));
+    assert_eq!(history.site.labels["provider"], "a \"quoted\" one");
+    assert!(history.results.is_empty());
+    let missing = answer::site(engine, engine, "nobody", span).unwrap_err().to_string();
+    assert_eq!(missing, "site nobody: has no test in this period");
+}
+
+/// One test of each site in each of the last hours.
+fn check_trends(engine: &Engine, span: Span) {
+    let found = answer::trends(engine, &Selector::all(), span, Some("provider")).unwrap();
+    let (_, by) = found.by.as_ref().unwrap();
+    let bloated = by.iter().find(|trend| trend.value.starts_with('a')).unwrap();
+    assert_eq!((by.len(), bloated.points.len(), found.all[0].points.len()), (2, 7, 7));
+    for point in &bloated.points {
+        assert_eq!(point.sites, 20);
+        // Engines interpolate between the two middle values.
+        assert!((point.lag_p50_s - 0.4019).abs() < 1e-9, "{point:?}");
+        assert!((point.lag_p90_s - 0.4034).abs() < 3e-4, "{point:?}");
+    }
+    let refused = answer::trends(engine, &Selector::all(), span, Some("a) or (b")).unwrap_err().to_string();
+    assert!(refused.ends_with("invalid label \"a) or (b\""), "{refused}");
 }
 
 fn now_ms() -> u64 {
@@ -128,6 +161,7 @@ fn prometheus_and_victoria_metrics_have_the_same_fleet() {
             format!("--storage.tsdb.path={}", dir.path().join("p").display()),
             format!("--web.listen-address=127.0.0.1:{port}"),
             "--web.enable-remote-write-receiver".to_owned(),
+            "--enable-feature=native-histograms".to_owned(),
         ],
     );
     let _victoria = start(
@@ -142,7 +176,9 @@ fn prometheus_and_victoria_metrics_have_the_same_fleet() {
     until_it_answers(&format!("{prometheus}/-/ready"));
     until_it_answers(&format!("{victoria}/health"));
     let end_ms = now_ms() - 5_000;
-    for url in [&prometheus, &victoria] {
+    for (url, is_classic) in [(&prometheus, false), (&victoria, true)] {
+        // In order of time: Prometheus 2 takes no native histograms from before its newest point.
+        delays::fill(&format!("{url}/api/v1/write"), end_ms, is_classic);
         fill(&format!("{url}/api/v1/write"), end_ms);
     }
     // It shows written data after some seconds otherwise.

@@ -73,3 +73,49 @@ fn text_that_is_no_configuration_has_no_queues() {
     }
     assert!(sqm_queues(Path::new("/nonexistent")).unwrap().is_empty());
 }
+
+/// What `fathom fix --export openwrt-sqm` writes, read as sqm-scripts reads it.
+#[test]
+fn an_exported_queue_is_read_as_it_was_requested() {
+    use fathom_shaper_export::{Line, Platform, QueueKind, export};
+    let queues = [(QueueKind::Cake, ShaperKind::Cake), (QueueKind::FqCodel, ShaperKind::HtbFqCodel)];
+    for seed in 0..200 {
+        let mut rng = fathom_units::Rng::new(seed);
+        let mut below = |n: u64| rng.next_u64() % n;
+        let mut rate = || (below(4) > 0).then(|| Rate::from_bits_per_second(1_000 * (1 + below(5_000_000))));
+        let rates = fathom_units::PerDirection {
+            up: rate().or(Some(Rate::from_bits_per_second(5_000_000))),
+            down: rate(),
+        };
+        let (overhead, atm) = ((below(2) == 0).then(|| below(200) as u16), below(2) == 0);
+        let framing = Framing { overhead, mpu: [0, 64][below(2) as usize], atm };
+        let (queue, shaper) = queues[below(2) as usize];
+        let line = Line {
+            wan: "pppoe-wan".to_owned(),
+            lan: None,
+            rates,
+            framing,
+            round_trip: None,
+            queue: Some(queue),
+        };
+        let text = export(Platform::OpenwrtSqm, &line).unwrap().text;
+        let root = tree("sqm-export", &[("etc/config/sqm", &format!("{CONFIG}\n{text}"))]);
+        let [.., found] = &sqm_queues(&root).unwrap()[..] else { panic!("no queue") };
+        // Without an overhead, sqm-scripts needs the usual one to count cells or a minimum.
+        let usual = (atm || framing.mpu > 0).then_some(if atm { 44 } else { 14 });
+        let framing = Framing { overhead: overhead.or(usual), ..framing };
+        let expected = ShapeRequest {
+            device: "pppoe-wan".to_owned(),
+            up: rates.up,
+            down: rates.down,
+            shaper: Some(shaper),
+            framing,
+            round_trip: None,
+        };
+        assert_eq!(
+            (&found.shape, found.is_enabled, found.is_replaced),
+            (&expected, true, false),
+            "seed {seed}:\n{text}"
+        );
+    }
+}

@@ -46,7 +46,7 @@ fn other_services_and_silence_are_named() {
     let unanswered = silent.error("/x");
     drop(over);
     assert!(unanswered.contains("no response within 2s"), "{unanswered}");
-    let server = StandIn { port: 1, trust: fathom_peers::Trust::Host };
+    let server = StandIn { port: 1, trust: fathom_peers::Trust::Host, received: std::sync::Arc::default() };
     assert!(server.error("/x").ends_with("127.0.0.1:1 refused the connection"), "{}", server.error("/x"));
     for (url, expected) in [
         ("http://", "invalid URL"),

@@ -120,7 +120,7 @@ fn offers(port: u16, certificate: Option<CertificateDer<'static>>) -> StandIn {
     });
     let Trust::These(mut trusted) = web.trust else { unreachable!("its own certificate") };
     trusted.extend(certificate);
-    StandIn { port: web.port, trust: Trust::These(trusted) }
+    StandIn { port: web.port, trust: Trust::These(trusted), received: Arc::default() }
 }
 
 /// The result of a test of such a server.

@@ -8,7 +8,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Answers a request with this first line, and ends the connection if it returns false. The body of
 /// the request was read.
@@ -19,6 +19,8 @@ pub(crate) struct StandIn {
     pub(crate) port: u16,
     /// Its certificate.
     pub(crate) trust: Trust,
+    /// Bytes of the bodies of requests.
+    pub(crate) received: Arc<AtomicU64>,
 }
 
 impl StandIn {
@@ -46,14 +48,16 @@ impl StandIn {
     fn listen(tls: Option<Arc<ServerConfig>>, trust: Trust, handler: Arc<Handler>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
+        let received = Arc::new(AtomicU64::new(0));
+        let counter = received.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (tls, handler) = (tls.clone(), handler.clone());
+                let (tls, handler, counter) = (tls.clone(), handler.clone(), counter.clone());
                 // The client ends connections whenever a phase ends.
-                std::thread::spawn(move || drop(serve(stream, tls, &*handler)));
+                std::thread::spawn(move || drop(serve(stream, tls, &*handler, &counter)));
             }
         });
-        StandIn { port, trust }
+        StandIn { port, trust, received }
     }
     /// The URL of a path on this server.
     pub(crate) fn url(&self, path: &str) -> String {
@@ -101,13 +105,18 @@ pub(crate) fn test_patiently(
     run_test_with(&config, peer, &stop, &mut |_| ())
 }
 
-fn serve(stream: TcpStream, tls: Option<Arc<ServerConfig>>, handler: &Handler) -> io::Result<()> {
+fn serve(
+    stream: TcpStream,
+    tls: Option<Arc<ServerConfig>>,
+    handler: &Handler,
+    received: &AtomicU64,
+) -> io::Result<()> {
     match tls {
-        None => answer(stream.try_clone()?, stream, handler),
+        None => answer(stream.try_clone()?, stream, handler, received),
         Some(config) => {
             let connection = ServerConnection::new(config).map_err(io::Error::other)?;
             let shared = Shared(Arc::new(std::sync::Mutex::new(StreamOwned::new(connection, stream))));
-            answer(shared.clone(), shared, handler)
+            answer(shared.clone(), shared, handler, received)
         }
     }
 }
@@ -131,7 +140,25 @@ impl Write for Shared {
     }
 }
 
-fn answer(input: impl Read, mut output: impl Write, handler: &Handler) -> io::Result<()> {
+/// Counts what is written.
+struct Counter<'a>(&'a AtomicU64);
+
+impl Write for Counter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn answer(
+    input: impl Read,
+    mut output: impl Write,
+    handler: &Handler,
+    received: &AtomicU64,
+) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 18, input);
     loop {
         let (mut first, mut body_bytes, mut line) = (String::new(), 0, String::new());
@@ -146,7 +173,7 @@ fn answer(input: impl Read, mut output: impl Write, handler: &Handler) -> io::Re
                 body_bytes = length.trim().parse().map_err(io::Error::other)?;
             }
         }
-        io::copy(&mut (&mut input).take(body_bytes), &mut io::sink())?;
+        io::copy(&mut (&mut input).take(body_bytes), &mut Counter(received))?;
         if !handler(first.trim_end().trim_end_matches(" HTTP/1.1"), &mut output)? {
             return Ok(());
         }

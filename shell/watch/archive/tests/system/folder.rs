@@ -121,6 +121,7 @@ fn samples_that_were_dropped_before_they_were_sent_are_noted() {
         to: Store::Folder(folder.clone()),
         site: "berlin".into(),
         labels: Vec::new(),
+        hops: fathom_watch_archive::Hops::none(),
         results: None,
     };
     let running = Archiver::start_with_clock(archive, &dir, fixed(START + 85 * HOUR));
@@ -129,7 +130,8 @@ fn samples_that_were_dropped_before_they_were_sent_are_noted() {
         notes.extend(running.notes().into_iter().map(|note| note.text));
         notes.iter().any(|text| text.contains("were dropped")).then_some(())
     });
-    let expected = "archive far: samples from 2026-01-05T09:00:00.000Z to 2026-01-07T00:00:00.000Z were dropped before they were sent";
+    let expected =
+        "archive far: samples from 2026-01-05T09:00:00.000Z to 2026-01-07T00:00:00.000Z were dropped unsent";
     assert_eq!(notes, [expected]);
     running.stop();
     drop(temporary);

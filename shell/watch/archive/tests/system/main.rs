@@ -10,3 +10,4 @@ mod objects;
 mod past;
 mod receiver;
 mod s3;
+mod site;

@@ -1,7 +1,7 @@
 //! A generated history, and what its archive should have.
 use crate::objects::{Sample, sorted};
 use fathom_units::{Duration, Rng, WallTime};
-use fathom_watch_archive::{Archive, Archiver, Clock, Sent, Store, progress};
+use fathom_watch_archive::{Archive, Archiver, Clock, Hops, Sent, Store, progress};
 use fathom_watch_samples::{Level, Outcome, Sample as Probe, Unit};
 use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
 use std::fs::{self, File};
@@ -98,6 +98,7 @@ impl Past {
             to,
             site: "berlin".into(),
             labels: vec![("region".into(), "eu".into()), ("line".into(), "fiber".into())],
+            hops: Hops::none(),
             results: Some(self.folder.path().join("results")),
         }
     }

@@ -28,12 +28,24 @@ fn each_router_is_a_series_and_a_new_one_is_reported() {
             }
             assert!(memory.of(name, "hop 4").is_none(), "nothing lies beyond the end");
         }
+        let known = |name: &str| -> Vec<String> {
+            let all = monitor.live().routers();
+            let own = all.iter().filter(|router| router.target == name);
+            own.map(|router| format!("{}: {}", router.probe, router.address)).collect()
+        };
+        assert_eq!(known("four"), ["hop 1: 10.8.0.2", "hop 2: 10.8.1.2", "hop 3: 10.8.2.2"]);
+        assert_eq!(known("six"), ["hop 1: fd08::2", "hop 2: fd08:1::2", "hop 3: fd08:2::2"]);
         // The first router answers from another address from now on.
         row_of_four.sh(1, "ip addr del 10.8.0.2/24 dev left; ip addr add 10.8.0.9/24 dev left; ip route replace 10.8.0.0/24 dev left");
         row_of_four
             .sh(0, "ip route replace 10.8.2.0/24 via 10.8.0.9; ip route replace 10.8.1.0/24 via 10.8.0.9");
         let text = wait_for("the change of path", || memory.events("path").pop());
         assert!(text.contains("hop 1 changed from 10.8.0.2 to 10.8.0.9"), "{text}");
+        wait_for("the other router", || (known("four")[0] == "hop 1: 10.8.0.9").then_some(()));
+        let routers = monitor.live().routers();
+        let known_for =
+            |probe: &str| routers.iter().find(|r| r.target == "four" && r.probe == probe).unwrap().known_for;
+        assert!(known_for("hop 1") < known_for("hop 2"), "it is new");
         assert!(monitor.stop().is_empty());
         let first = memory.samples("four", "hop 3");
         assert!(first.iter().any(|s| matches!(s.outcome, Outcome::Answered(d) if d.as_secs_f64() < 1.0)));

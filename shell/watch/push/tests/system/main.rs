@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says what failed by failing")]
 
 mod dashboards;
+mod hops;
 mod minimal;
 mod past;
 mod real;

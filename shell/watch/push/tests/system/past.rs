@@ -1,7 +1,7 @@
 //! A generated history of the last minutes, and the data that a receiver should have.
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_plan::{Plan, parse};
-use fathom_watch_push::{Destination, Names, Pusher};
+use fathom_watch_push::{Destination, Names, Pusher, Routers};
 use fathom_watch_samples::{Column, Level, Outcome, Sample, Unit};
 use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
 use flate2::Compression;
@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 pub(crate) const THIS_HOST: &str = "this host";
@@ -102,6 +103,20 @@ impl Past {
         self.until = WallTime(self.until.0 + minutes * 60 * SECOND_NS);
         self.history.save(self.until);
     }
+    /// Records a path for as long as the next call of [`Past::goes_on`] with so many minutes: the
+    /// second router does not answer in the second minute.
+    pub(crate) fn has_path(&mut self, minutes: u64) {
+        for probe in ["hop 1", "hop 2"] {
+            let id = self.series("far", probe, Unit::Seconds);
+            for second in 0..minutes * 60 {
+                let at = WallTime(self.until.0 + second * SECOND_NS);
+                let is_silent = probe == "hop 2" && (60..120).contains(&second);
+                let outcome =
+                    if is_silent { Outcome::Lost } else { Outcome::Answered(Duration::from_millis(2)) };
+                self.history.record(id, &[Sample { at, outcome }]);
+            }
+        }
+    }
     /// Starts sending at `from`.
     pub(crate) fn begin_at(&self, name: &str, from: WallTime) {
         let text = format!("{{\"fathom_push\":1,\"upto_ms\":{},\"series\":[]}}", from.0 / 1_000_000);
@@ -124,12 +139,12 @@ impl Past {
     pub(crate) fn last_ms(&self) -> u64 {
         (self.until.0 / 1_000_000 - SETTLE_MS) / INTERVAL_MS * INTERVAL_MS
     }
-    /// The history's own data of a series up to a time.
+    /// The history's own data of a series in the four hours before a time.
     pub(crate) fn truth(&self, target: &str, to_ms: u64) -> Column {
         let mut reader = HistoryReader::open(&self.dir).unwrap();
         let (id, _) = reader.series().unwrap().into_iter().find(|(_, key)| key.target == target).unwrap();
         let to = WallTime(to_ms * 1_000_000);
-        reader.columns(id, WallTime(to.0 - 3_600 * SECOND_NS), to, 3_600).unwrap().into_iter().fold(
+        reader.columns(id, WallTime(to.0 - 14_400 * SECOND_NS), to, 3_600).unwrap().into_iter().fold(
             Column::default(),
             |mut sum, column| {
                 sum.tally.merge(&column.tally);
@@ -160,10 +175,15 @@ pub(crate) struct Pushing {
     notes: RefCell<VecDeque<String>>,
 }
 
-/// Sends the history in `dir` according to `plan`.
+/// Sends the history in `dir` according to `plan`, without routers.
 pub(crate) fn push(plan: &Plan, dir: &Path) -> Pushing {
+    push_with(plan, Arc::new(Vec::new), dir)
+}
+
+pub(crate) fn push_with(plan: &Plan, routers: Routers, dir: &Path) -> Pushing {
     let all = plan.pushes.iter().map(|push| Destination::of(push).unwrap()).collect();
-    Pushing { pusher: Pusher::start(all, Names::of(plan, THIS_HOST), dir), notes: RefCell::default() }
+    let pusher = Pusher::start(all, Names::of(plan, THIS_HOST), routers, dir);
+    Pushing { pusher, notes: RefCell::default() }
 }
 
 impl Pushing {

@@ -93,6 +93,45 @@ fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
     again.stop();
 }
 
+/// A line was down for three hours, while others sent. Prometheus 2.42 rejects native histograms an
+/// hour late, whatever its out-of-order window is.
+#[test]
+fn prometheus_has_all_of_an_outage_of_hours_in_its_window() {
+    let mut other = Past::new(5);
+    other.begin_at("far", other.until);
+    other.goes_on(4);
+    let (port, dir) = (unused_port(), other.dir.join("prometheus"));
+    let receiver = Receiver::start(Kind::LatePrometheus, port, &dir);
+    let url = format!("kind = 'remote_write'\nversion = '1.0'\n{}", url(port));
+    let first = push(&plan(&format!("{url}labels = {{ site = 'other' }}\n")), &other.dir);
+    until("the other line", || (other.sent_ms("far") == other.last_ms()).then_some(()));
+
+    let mut past = Past::new(200);
+    past.begin_at("far", past.until);
+    past.goes_on(198);
+    let pusher = push(&plan(&format!("{url}labels = {{ site = 'late' }}\n")), &past.dir);
+    let note = pusher.wait_for_note("classic");
+    assert!(note.contains("rejected old native histograms (HTTP 400: out of bounds)"), "{note}");
+    until("the late line", || (past.sent_ms("far") == past.last_ms()).then_some(()));
+    let of_late = "target='router',site='late'";
+    for minutes_ago in [180, 100, 70, 50, 1] {
+        let at_ms = past.last_ms() - minutes_ago * 60_000;
+        let truth = past.truth("router", at_ms);
+        let lost = receiver.value(&format!("fathom_probes_total{{{of_late},outcome='lost'}}"), at_ms);
+        assert_eq!(lost, truth.tally.lost as f64, "{minutes_ago} min ago");
+        // Native or classic: what the questions of a fleet use, too.
+        let count = format!(
+            "histogram_count(fathom_rtt_seconds{{{of_late}}}) or fathom_rtt_seconds_count{{{of_late}}}"
+        );
+        let counts = receiver.query(&count, at_ms);
+        assert_eq!(counts[0].1, truth.sketch.count() as f64, "{minutes_ago} min ago");
+    }
+    let levels = "count_over_time(fathom_host_sent_bits_per_second{interface='eth0',site='late'}[4h])";
+    assert_eq!(receiver.value(levels, past.last_ms()), 198.0 * 6.0 - 2.0);
+    pusher.stop();
+    first.stop();
+}
+
 #[test]
 fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
     let mut past = Past::new(40);

@@ -14,6 +14,8 @@ pub(crate) struct Receiver {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Prometheus,
+    /// Accepts points that are up to a day older than its newest.
+    LatePrometheus,
     VictoriaMetrics,
 }
 
@@ -21,9 +23,13 @@ impl Kind {
     fn command(self, port: u16, dir: &Path) -> Command {
         let address = format!("127.0.0.1:{port}");
         match self {
-            Kind::Prometheus => {
+            Kind::Prometheus | Kind::LatePrometheus => {
                 let config = dir.join("prometheus.yml");
-                std::fs::write(&config, "global: {}\n").unwrap();
+                let text = match self {
+                    Kind::LatePrometheus => "storage: { tsdb: { out_of_order_time_window: 1d } }\n",
+                    _ => "global: {}\n",
+                };
+                std::fs::write(&config, text).unwrap();
                 let mut command = Command::new("prometheus");
                 command
                     .arg(format!("--config.file={}", config.display()))
@@ -51,7 +57,7 @@ impl Receiver {
         let child = kind.command(port, dir).stdout(Stdio::null()).stderr(log).spawn();
         let child = child.unwrap_or_else(|e| panic!("{kind:?}: {e}; `make setup` installs what tests need"));
         let receiver = Receiver { child, port, kind, dir: dir.to_owned() };
-        let ready = if kind == Kind::Prometheus { "/-/ready" } else { "/health" };
+        let ready = if kind == Kind::VictoriaMetrics { "/health" } else { "/-/ready" };
         until("the receiver", || receiver.get(ready));
         receiver
     }

@@ -2,14 +2,15 @@
 //! and put on a full disk.
 //!
 //! `fill DIR PROFILES SERIES SECONDS FLUSH_SECONDS`, `query DIR`, `write DIR`, `check DIR`,
-//! `full DIR SEED`, `clock DIR SEED`, `text PROFILE SECONDS`. Each prints one line of JSON, except
-//! `write`, which prints each recorded second until it is killed, and `text`, which prints
-//! OpenMetrics.
+//! `full DIR SEED`, `clock DIR SEED`, `text PROFILE SECONDS`, `past DIR SEED SECONDS END_SECOND`.
+//! Each prints one line of JSON, except `write`, which prints each recorded second until it is
+//! killed, `text`, which prints OpenMetrics, and `past`, which prints nothing.
 #![allow(clippy::print_stdout, reason = "an example prints; the library never does")]
 
 mod floor;
 mod harm;
 mod line;
+mod past;
 mod query;
 
 use fathom_units::{Duration, WallTime};
@@ -38,6 +39,9 @@ fn main() -> Result<(), Failure> {
         ["check", dir] => harm::check(Path::new(dir)),
         ["full", dir, seed] => harm::full(Path::new(dir), seed.parse()?),
         ["clock", dir, seed] => harm::clock(Path::new(dir), seed.parse()?),
+        ["past", dir, seed, seconds, end] => {
+            past::write(Path::new(dir), seed.parse()?, seconds.parse()?, end.parse()?)
+        }
         ["text", profile, seconds] => text(profile, seconds.parse()?),
         _ => Err("usage: see the first lines of this example".into()),
     }

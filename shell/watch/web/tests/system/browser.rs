@@ -1,6 +1,7 @@
 //! The page in a real headless Chromium, operated like by a person. Fails if Chromium is missing.
 use crate::synthetic::Made;
-use fathom_watch_web::{Server, WebConfig, serve};
+use fathom_watch_web::serve;
+use fathom_web::{Server, WebConfig};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! HTTP over a plain socket: a client library would not send what a hostile client sends.
 use crate::synthetic::Made;
-use fathom_watch_web::{Server, WebConfig, serve};
+use fathom_watch_web::serve;
+use fathom_web::{Server, WebConfig};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,6 +1,7 @@
 //! Requests that no browser sends: each gets a clear response, and the server keeps running.
 use crate::client::{get, parse, raw, send, server, start};
-use fathom_watch_web::{WebConfig, WebError, serve};
+use fathom_watch_web::serve;
+use fathom_web::{WebConfig, WebError};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;

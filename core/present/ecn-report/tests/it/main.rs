@@ -1,0 +1,4 @@
+//! Integration tests of `fathom-ecn-report`.
+mod golden;
+mod screen;
+mod survey;
