@@ -13,6 +13,7 @@ use fathom_link::{BottleneckParams, TransmitterParams};
 use fathom_run::{Phase, PhaseKind, threshold};
 use fathom_sim::QueueLog;
 use fathom_units::Direction;
+use queue::spread_ratio;
 pub(crate) use queue::{Management, Queue};
 use walk::{Probe, Walk};
 
@@ -169,6 +170,22 @@ impl Truth {
     pub(crate) fn narrowest(&self, direction: Direction) -> Option<&Queue> {
         let limited = self.queues.iter().filter(|q| q.direction == direction && q.ip_rate.is_some());
         limited.min_by(|a, b| a.ip_rate.unwrap_or(0.0).total_cmp(&b.ip_rate.unwrap_or(0.0)))
+    }
+    /// Ratio of the 90th to the 10th percentile of the rates of a direction's links within a phase.
+    /// Of several links with a queue, the slowest one counts: where the rate of one varies, another
+    /// may be the slowest at times.
+    pub(crate) fn path_rate_ratio(&self, direction: Direction, phase: &PhaseTruth) -> f64 {
+        let of_direction = || self.queues.iter().filter(|queue| queue.direction == direction);
+        let window_s = of_direction().map(Queue::rate_window_s).fold(0.0, f64::max);
+        let rates = of_direction().map(|queue| queue.rates(phase.from_s, phase.to_s, window_s));
+        let slower = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        let slowest = rates.reduce(|all, of_link| {
+            all.into_iter().zip(of_link).map(|(one, other)| slower(one, other)).collect()
+        });
+        spread_ratio(slowest.into_iter().flatten().flatten().collect())
     }
     /// The queue of a direction in which packets waited longest in a phase.
     pub(crate) fn bottleneck(&self, direction: Direction, phase: &PhaseTruth) -> Option<&Queue> {

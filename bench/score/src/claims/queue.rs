@@ -174,7 +174,7 @@ fn rate_change(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue, is_bloated: b
     let found = changes.find(|(finding, _)| finding.direction == Some(queue.direction));
     let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
     let ratios = of_direction.map(|other| other.rate_ratio(phase.from_s, phase.to_s));
-    let most = ratios.fold(1.0, f64::max);
+    let most = ratios.fold(case.truth.path_rate_ratio(queue.direction, phase), f64::max);
     let has_others = !case.measured.plan.workloads.is_empty();
     let made = found.map(|(finding, change)| {
         let (low, high) = (change.lowest_bits_per_second, change.highest_bits_per_second);

@@ -174,8 +174,16 @@ impl Queue {
     /// Ratio of the 90th to the 10th percentile of the rates within a span while packets waited; 1
     /// if they never waited for long.
     pub(crate) fn rate_ratio(&self, from_s: f64, to_s: f64) -> f64 {
-        let packets_s = self.ip_rate.map_or(0.0, |bits| RATE_WINDOW_PACKETS * 1500.0 * 8.0 / bits);
-        let window_s = RATE_WINDOW_S.max(packets_s);
+        let rates = self.rates(from_s, to_s, self.rate_window_s());
+        spread_ratio(rates.into_iter().flatten().collect())
+    }
+    /// Time over which a rate is taken, s.
+    pub(crate) fn rate_window_s(&self) -> f64 {
+        RATE_WINDOW_S.max(self.ip_rate.map_or(0.0, |bits| RATE_WINDOW_PACKETS * 1500.0 * 8.0 / bits))
+    }
+    /// Rate of the link in each window of a span, bytes/s; `None` where packets did not wait for it
+    /// nearly all of the time.
+    pub(crate) fn rates(&self, from_s: f64, to_s: f64, window_s: f64) -> Vec<Option<f64>> {
         let mut windows = vec![(0.0, 0.0); ((to_s - from_s) / window_s) as usize];
         for pair in self.departures.windows(2) {
             let [before, after] = *pair else { continue };
@@ -196,12 +204,15 @@ impl Queue {
                 start_s = end_s;
             }
         }
-        let is_busy = |(busy_s, _): &&(f64, f64)| *busy_s >= BUSY * window_s;
-        let mut rates: Vec<f64> =
-            windows.iter().filter(is_busy).map(|(busy_s, sent)| sent / busy_s).collect();
-        let [p10, p90] = [0.1, 0.9].map(|p| fathom_stats::percentile(&mut rates, p));
-        p10.zip(p90).map_or(1.0, |(p10, p90)| p90 / p10.max(1.0))
+        let rate = |(busy_s, sent): (f64, f64)| (busy_s >= BUSY * window_s).then_some(sent / busy_s);
+        windows.into_iter().map(rate).collect()
     }
+}
+
+/// Ratio of the 90th to the 10th percentile; 1 without values.
+pub(crate) fn spread_ratio(mut rates: Vec<f64>) -> f64 {
+    let [p10, p90] = [0.1, 0.9].map(|p| fathom_stats::percentile(&mut rates, p));
+    p10.zip(p90).map_or(1.0, |(p10, p90)| p90 / p10.max(1.0))
 }
 
 fn counts_packets(spec: &Spec) -> Option<bool> {

@@ -5,6 +5,7 @@
 //! time the link in front of it was busy, so what it delivered then over that time is its capacity,
 //! whatever the senders did at other times.
 use crate::one_way::{OneWay, WayBack};
+use crate::outage::outages;
 use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -349,7 +350,15 @@ struct Busy {
     way_back_s: f64,
 }
 
-/// The union of the waiting times of all probes.
+/// The parts of `spans` before and after `gap`.
+fn without(spans: Vec<Span>, gap: Span) -> Vec<Span> {
+    let before = |span: Span| Span { end_ns: span.end_ns.min(gap.start_ns), ..span };
+    let after = |span: Span| Span { start_ns: span.start_ns.max(gap.end_ns), ..span };
+    let parts = spans.into_iter().flat_map(|span| [before(span), after(span)]);
+    parts.filter(|part| part.start_ns < part.end_ns).collect()
+}
+
+/// The union of the waiting times of all probes, without outages: a link has no rate in them.
 fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> {
     let one_way = OneWay::new(view, direction);
     // Without one-way delays, both directions share the round trip when both are loaded.
@@ -372,5 +381,6 @@ fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> 
         Direction::Up => (rise.idle.p50.value - one_way.base_s).max(0.0),
         Direction::Down => 0.0,
     };
-    Some(Busy { spans: union, way_back_s })
+    let spans = outages(view, rise).into_iter().fold(union, without);
+    Some(Busy { spans, way_back_s })
 }

@@ -21,6 +21,7 @@ mod health;
 mod latency;
 mod months;
 mod one_way;
+mod outage;
 mod probes;
 mod recent;
 mod rules;

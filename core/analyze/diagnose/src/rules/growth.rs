@@ -1,5 +1,5 @@
 //! Time that the queue takes to fill.
-use crate::rules::outage::outages;
+use crate::outage::outages;
 use crate::sample::pair;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
@@ -19,7 +19,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 
 /// Whether the height is the duration of an outage instead of a queue.
 fn is_an_outage(view: &View<'_>, rise: &Rise<'_>) -> bool {
-    outages(view, rise).iter().any(|outage| outage.seconds >= rise.height() / 2.0)
+    outages(view, rise).iter().any(|outage| outage.seconds() >= rise.height() / 2.0)
 }
 
 fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {

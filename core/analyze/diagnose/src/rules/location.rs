@@ -10,8 +10,9 @@
 //! count hops from the server, so the path is then seen from there.
 use crate::rules::bloat::direction_of;
 use crate::rules::flow_queues::{delay_of_flows, shortest_delay};
-use crate::sample::{of_flows, sample};
+use crate::sample::of_flows;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
+use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use fathom_run::{
@@ -25,6 +26,9 @@ mod place;
 
 /// Minimum number of replies of a hop while packets wait.
 const MIN_REPLIES: usize = 3;
+/// Replies within this time are one, ns: they met the same queue, perhaps one that grew faster than
+/// the probes to the server show.
+const MOMENT_NS: u64 = 500_000_000;
 /// Only times are compared at which the queue was at least this high, relative to its height ...
 const HIGH: f64 = 0.4;
 /// ... and in seconds.
@@ -34,6 +38,9 @@ const NEAR_NS: u64 = 2_000_000_000;
 /// A hop whose middle half of replies varies by more than this share of the delay of the path is
 /// itself too slow to tell.
 const MOST_SPREAD: f64 = 0.5;
+/// Least median delay that is placed, in seconds: a place is reported with its median, which says
+/// nothing of a queue that is empty most of the time.
+const LEAST_MEDIAN_S: f64 = 0.005;
 /// Least share of the added delay of a queue that is reported.
 const LEAST_SHARE: f64 = 0.2;
 /// Least share that all reported queues must explain together.
@@ -53,7 +60,8 @@ const MOST_PROBABLE: f64 = 0.99;
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     let Some(path) = &view.run.path else { return Vec::new() };
     let is_clear = |rise: &Rise<'_>| {
-        rise.phase.kind.loads().len() == 1 && rise.height() >= REPORTED_INCREASE_S && !rise.has_other_traffic
+        let is_high = rise.height() >= REPORTED_INCREASE_S && rise.p50() >= LEAST_MEDIAN_S;
+        rise.phase.kind.loads().len() == 1 && is_high && !rise.has_other_traffic
     };
     let of_flows =
         view.rises().filter(|rise| !is_clear(rise)).flat_map(|rise| of_flow_queue(view, path, &rise));
@@ -75,7 +83,7 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
     let [direction] = *rise.phase.kind.loads() else { return Vec::new() };
     let delay_s = delay_of_flows(view, direction, rise).filter(|delay_s| *delay_s >= REPORTED_INCREASE_S);
     let Some(delay_s) = delay_s.filter(|_| last_change(path, rise).is_none()) else { return Vec::new() };
-    let queue = Queue { direction, delay_s, added: Added::constant(rise, delay_s) };
+    let queue = Queue { direction, delay_s, added: Added::constant(view, rise, delay_s) };
     let mut points = points_in_flow(view, path, rise, &queue);
     let most = points.iter().map(|point| point.share).fold(0.0, f64::max);
     if most >= least_share(view, direction, rise, delay_s) {
@@ -272,7 +280,7 @@ fn enclose(
 fn is_shared(view: &View<'_>, path: &Path, rise: &Rise<'_>, added: &Added, points: &[Point<'_>]) -> bool {
     let of_server = path.server_hop.and_then(|hop| shares(view, rise, added, &key(Metric::HopRtt, hop)));
     match of_server.filter(|shares| shares.len() >= MIN_REPLIES) {
-        Some(shares) => median(shares).is_some_and(|share| share >= LEAST_EXPLAINED),
+        Some(shares) => median(shares).is_some_and(|share| (share - 1.0).abs() <= 1.0 - LEAST_EXPLAINED),
         None => points.iter().any(|point| point.share >= LEAST_EXPLAINED),
     }
 }
@@ -281,24 +289,30 @@ fn is_shared(view: &View<'_>, path: &Path, rise: &Rise<'_>, added: &Added, point
 struct Added {
     values: Vec<(u64, f64)>,
     least_s: f64,
+    /// The delay during the whole phase, where it is not that of the probes to the server.
+    constant_s: Option<f64>,
     /// When the path changed last before, if it did.
     changed_ns: Option<u64>,
 }
 
 impl Added {
     fn new(view: &View<'_>, rise: &Rise<'_>, changed_ns: Option<u64>) -> Option<Self> {
-        let observed = view.source?.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
-        let values = observed.map(|(at, value)| (at, value - rise.idle.p50.value)).collect();
-        Some(Added { values, least_s: (HIGH * rise.height()).max(HIGH_S), changed_ns })
+        let values = added_at_server(view.source?, rise);
+        let least_s = (HIGH * rise.height()).max(HIGH_S);
+        Some(Added { values, least_s, constant_s: None, changed_ns })
     }
     /// The same delay during the whole phase.
-    fn constant(rise: &Rise<'_>, delay_s: f64) -> Self {
-        let times = (rise.phase.start_ns..=rise.phase.end_ns).step_by(NEAR_NS as usize / 2);
-        Added { values: times.map(|at| (at, delay_s)).collect(), least_s: 0.0, changed_ns: None }
+    fn constant(view: &View<'_>, rise: &Rise<'_>, delay_s: f64) -> Self {
+        let values = view.source.map_or(Vec::new(), |source| added_at_server(source, rise));
+        Added { values, least_s: 0.0, constant_s: Some(delay_s), changed_ns: None }
     }
     /// The delay at a time, if the queue was high.
     fn at(&self, at_ns: u64) -> Option<f64> {
-        self.known_at(at_ns).filter(|added| *added >= self.least_s)
+        self.constant_s.or_else(|| self.known_at(at_ns).filter(|added| *added >= self.least_s))
+    }
+    /// Whether packets are known to have waited at a time, of whatever traffic.
+    fn is_queued_at(&self, at_ns: u64) -> bool {
+        self.known_at(at_ns).is_some_and(|added_s| added_s >= HIGH_S)
     }
     /// The delay at a time, if probes near it show it.
     fn known_at(&self, at_ns: u64) -> Option<f64> {
@@ -309,6 +323,12 @@ impl Added {
         let added = before.1 + part * (after.1 - before.1);
         (apart <= NEAR_NS).then_some(added)
     }
+}
+
+/// The delay of the probes to the server above their median without load, over time.
+fn added_at_server(source: &Series, rise: &Rise<'_>) -> Vec<(u64, f64)> {
+    let observed = source.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
+    observed.map(|(at, value)| (at, value - rise.idle.p50.value)).collect()
 }
 
 /// A hop, and which share of the delay of the path its probes had.
@@ -329,8 +349,16 @@ fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> O
         |one: &[f64], other: &[f64]| !other.is_empty() && (middle(one) - middle(other)).abs() > TOLERANCE;
     let few = of(Metric::HopRtt).unwrap_or_default();
     let expired = Some(few.clone()).filter(|shares| is_steady(shares));
+    let echoed = of(Metric::HopEcho);
+    // Some echo requests waited where no other probe did: one of the two has a queue of its own.
+    if let (Some(expired), Some(echoed)) = (&expired, &echoed) {
+        let longer = quartiles(echoed)[1] - middle(expired);
+        if echoed.len() >= MIN_REPLIES && longer > TOLERANCE {
+            return None;
+        }
+    }
     // Requests to the address of a router may take another path.
-    let echoed = of(Metric::HopEcho).filter(|shares| is_steady(shares) && !is_contradicted(shares, &few));
+    let echoed = echoed.filter(|shares| is_steady(shares) && !is_contradicted(shares, &few));
     let shares = match (expired, echoed) {
         (Some(expired), Some(echoed)) => [expired, echoed].concat(),
         (expired, echoed) => expired.or(echoed)?,
@@ -356,37 +384,42 @@ fn point_in_flow<'a>(
     Some(Point { hop: Some(hop), number: hop.number, share, in_flow: Some(metric), shares })
 }
 
-/// Delays of a hop above those without load, relative to the delay of the path at the same time.
+/// Delays of a hop above those without load, relative to the delay of the path at the same time:
+/// the median of each moment.
 fn shares(view: &View<'_>, rise: &Rise<'_>, added: &Added, key: &SeriesKey) -> Option<Vec<f64>> {
     let series = view.run.series(key)?;
     let base_s = match added.changed_ns {
-        None => base(view, series, key),
+        None => base(view, key, added),
         Some(changed_ns) => base_since(view, series, added, changed_ns),
     }?;
     let steady =
         Span { start_ns: rise.start_up.map_or(rise.phase.start_ns, |s| s.end_ns), ..Span::of(rise.phase) };
     let (start, end) = (Time::from_nanos(steady.start_ns), Time::from_nanos(steady.end_ns));
     let observed = series.between(start, end).filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
-    Some(observed.filter_map(|(at, value)| Some((value - base_s) / added.at(at)?)).collect())
+    let mut of_moments: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (at, share) in observed.filter_map(|(at, value)| Some((at, (value - base_s) / added.at(at)?))) {
+        of_moments.entry(at / MOMENT_NS).or_default().push(share);
+    }
+    Some(of_moments.into_values().filter_map(median).collect())
 }
 
-/// Median delay of a hop without load, or the shortest if there was no reply. Without load there is
-/// no flow for probes: those of the other kinds show it.
-fn base(view: &View<'_>, series: &Series, key: &SeriesKey) -> Option<f64> {
+/// Median delay of a hop without load and without a queue of others, or the shortest at any time
+/// without both. The shortest with a load may be that of a queue that is never empty. Without load
+/// there is no flow for probes: those of the other kinds show it.
+fn base(view: &View<'_>, key: &SeriesKey, added: &Added) -> Option<f64> {
     let idle = view.run.phase(PhaseKind::Idle)?;
-    let middle = |metric| {
-        let of_kind = SeriesKey { metric, ..key.clone() };
-        let found = sample(view.run, &of_kind, idle).percentile(0.5).filter(|p| !p.at_least)?;
-        Some(found.value)
+    let kinds: &[Metric] = match &key.metric {
+        Metric::HopReturnFlowRtt => &[Metric::HopReturnRtt],
+        Metric::HopFlowRtt => &[Metric::HopRtt, Metric::HopEcho],
+        metric => core::slice::from_ref(metric),
     };
-    let others = || middle(Metric::HopRtt).or_else(|| middle(Metric::HopEcho));
-    match key.metric {
-        // The shortest one of a flow that always waits is no delay without load.
-        Metric::HopReturnFlowRtt => return middle(Metric::HopReturnRtt),
-        Metric::HopFlowRtt => others(),
-        metric => middle(metric),
-    }
-    .or_else(|| crate::latency::shortest(series))
+    let of_kinds =
+        || kinds.iter().filter_map(|&metric| view.run.series(&SeriesKey { metric, ..key.clone() }));
+    let middle = |series: &Series| {
+        let replies = series.within(idle).filter(|o| !added.is_queued_at(o.at.as_nanos()));
+        median(replies.filter_map(|o| o.value.observed()))
+    };
+    of_kinds().find_map(middle).or_else(|| of_kinds().find_map(|series| base_since(view, series, added, 0)))
 }
 
 /// Shortest delay of a hop without load and without a queue, since the path changed. Of probes in a
@@ -403,9 +436,14 @@ fn base_since(view: &View<'_>, series: &Series, added: &Added, changed_ns: u64) 
 }
 
 fn is_steady(shares: &[f64]) -> bool {
-    let all = Sample::new(shares.iter().map(|share| (*share, false)));
-    let [low, high] = [0.25, 0.75].map(|p| all.percentile(p).map_or(0.0, |value| value.value));
+    let [low, high] = quartiles(shares);
     shares.len() >= MIN_REPLIES && high - low <= MOST_SPREAD
+}
+
+/// The 25th and the 75th percentile.
+fn quartiles(shares: &[f64]) -> [f64; 2] {
+    let all = Sample::new(shares.iter().map(|share| (*share, false)));
+    [0.25, 0.75].map(|p| all.percentile(p).map_or(0.0, |value| value.value))
 }
 
 /// All points with this host and the server, at shares that do not decrease along the path.

@@ -5,8 +5,9 @@
 //! shaper is behind the link. Senders keep at least a minimum window per flow in flight, and what
 //! exceeds the bandwidth-delay product waits in front of the link.
 use crate::delivery::{Capacity, capacity};
+use crate::outage::outages;
 use crate::rules::flow_queues::PACKET_BITS;
-use crate::rules::{outage, rate};
+use crate::rules::rate;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Remedy, ShaperLimit, threshold};
@@ -31,7 +32,7 @@ const MIN_RATE_RATIO: f64 = 0.75;
 /// others fill a queue, because the rate of the link is unknown then, and where packets only waited
 /// for the end of an outage.
 pub(super) fn remedies(view: &View<'_>, rise: &Rise<'_>, place: Option<Direction>) -> Vec<Remedy> {
-    let had_outage = || !outage::outages(view, rise).is_empty();
+    let had_outage = || !outages(view, rise).is_empty();
     if rise.has_other_traffic || (rise.p50() < threshold::BLOATED_P50_S && had_outage()) {
         return Vec::new();
     }
@@ -50,6 +51,10 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
         rise.phase.load.as_ref().map_or(0, |load| if view.has_datagrams() { 0 } else { load.flows_down });
     if let Some(cause) = limit(rise, direction, &capacity, flows) {
         return Some(Remedy::DoNotShape { direction, cause });
+    }
+    // The load did not fill the link most of the time, so its rate is not that of the link.
+    if capacity.is_lower_bound && rise.p50() < threshold::BLOATED_P50_S {
+        return Some(Remedy::shape_at_unknown_rate(Some(direction)));
     }
     let shape = Remedy::shape(Some(direction), capacity.lowest_ip_bits_per_second());
     Some(shape.with_round_trip(rise.idle.p50.value))

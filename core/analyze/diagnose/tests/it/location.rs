@@ -251,6 +251,63 @@ fn echo_requests_that_few_replies_contradict_say_nothing() {
     assert_eq!((found.near_hop, found.far_hop), (1, 5));
 }
 
+/// Expired probes of hop 2 never wait, and half of its echo requests do: the queue is before or
+/// behind that hop.
+#[test]
+fn echo_requests_that_wait_at_times_contradict_probes_that_do_not() {
+    let mut run = run(&BLOATED, &at_link(2));
+    let waiting = self::run(&BLOATED, &at_link(1)).series;
+    let waiting = waiting.iter().find(|s| s.key == key(Metric::HopEcho, 2)).unwrap().values.clone();
+    change(&mut run, 2, Metric::HopEcho, |n, value| if (n / 5) % 2 == 0 { value } else { waiting[n] });
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (1, 3));
+}
+
+/// The only replies of the first hop without load met a queue of others, which then is no part of
+/// its delay without load.
+#[test]
+fn a_queue_of_others_without_load_is_no_delay_of_a_hop() {
+    let mut run = run(&BLOATED, &at_link(0));
+    let idle = run.phases.iter().find(|p| p.kind == PhaseKind::Idle).unwrap().clone();
+    let is_busy = |at: u64| (1_000_000_000..1_300_000_000).contains(&at);
+    let is_idle = |at: u64| (idle.start_ns..idle.end_ns).contains(&at);
+    let of_hop = [key(Metric::HopRtt, 1), key(Metric::HopEcho, 1)];
+    for series in &mut run.series {
+        let is_of_hop = of_hop.contains(&series.key);
+        let mut changed = Series::new(series.key.clone());
+        for o in series.iter().filter(|o| !is_of_hop || !is_idle(o.at.as_nanos()) || is_busy(o.at.as_nanos()))
+        {
+            let wait_s = if is_busy(o.at.as_nanos()) { 0.4 } else { 0.0 };
+            let value = o.value.observed().filter(|_| is_of_hop || series.key.metric == Metric::UdpRtt);
+            changed.push(Observation {
+                at: o.at,
+                value: value.map_or(o.value, |v| Value::Observed(v + wait_s)),
+            });
+        }
+        *series = changed;
+    }
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (0, 1));
+    assert!(found.delay_ratio > 0.9, "{found:?}");
+}
+
+/// Probes of hops that wait longer at the server than the probes of the test are in another queue.
+#[test]
+fn hops_whose_delay_at_the_server_differs_say_nothing() {
+    for (factor, is_placed) in [(1.0, true), (1.6, false)] {
+        let mut run = run(&BLOATED, &at_link(1));
+        for number in 1..=ROUTERS + 1 {
+            let base = 0.004 * f64::from(number);
+            let to = |_: usize, value: f64| base + factor * (value - base);
+            change(&mut run, number, Metric::HopRtt, to);
+            change(&mut run, number, Metric::HopEcho, to);
+        }
+        for direction in Direction::BOTH {
+            assert_eq!(!queues(&run, direction).is_empty(), is_placed, "{factor} {direction:?}");
+        }
+    }
+}
+
 #[test]
 fn replies_that_return_on_another_path_say_nothing_about_downloads() {
     let down = [0.0, 0.0, 0.0, 1.0, 0.0];

@@ -366,6 +366,27 @@ fn lossy_and_broken_lines_are_not_bloated() {
     assert!(matches!(broken.reason, Some(Reason::ConnectionBroken { .. })), "{:?}", broken.reason);
 }
 
+/// Packets waited for a ninth of the time, which makes the line slow, but is too short to know the
+/// rate of the link: the load did not fill it.
+#[test]
+fn a_shaper_has_no_rate_where_the_load_seldom_filled_the_link() {
+    let mut run = Line { full_up_s: 0.001, full_down_s: 0.001, phase_s: 6.0, ..BLOATED }.run();
+    let phases: Vec<_> = run.phases.iter().filter(|p| p.kind == PhaseKind::Up).cloned().collect();
+    let waits = |at: u64| {
+        let since = |start_ns: u64| at.checked_sub(start_ns + 4_000_000_000);
+        phases.iter().any(|phase| since(phase.start_ns).is_some_and(|since| since < 650_000_000))
+    };
+    let keys = [SeriesKey::of(Metric::UdpRtt), SeriesKey::directed(Metric::OneWayDelay, Direction::Up)];
+    for series in run.series.iter_mut().filter(|series| keys.contains(&series.key)) {
+        for (at, value) in series.at_ns.iter().zip(&mut series.values) {
+            *value += if waits(*at) { 0.25 } else { 0.0 };
+        }
+    }
+    let d = diagnose(&run);
+    assert_eq!(d.health, Health::Bloated);
+    assert_eq!(d.advice, [Remedy::shape_at_unknown_rate(Some(Direction::Up))]);
+}
+
 #[test]
 fn advice_is_a_shaper_below_the_rate_of_the_line() {
     let d = of(&BLOATED);

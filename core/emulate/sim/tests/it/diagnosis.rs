@@ -463,3 +463,27 @@ fn no_queue_is_placed_behind_the_only_link_with_a_queue_per_flow() {
         assert!(found.iter().all(|(_, near, _)| *near == 0), "seed {seed}: {found:?}");
     }
 }
+
+/// During an outage a link has no rate, so a link that has one otherwise does not vary.
+#[test]
+fn an_outage_is_no_rate_that_varies() {
+    let side =
+        |trace: &str| format!("{{ trace = \"{trace}\", delay = \"64ms\", queue = \"fifo limit 31286p\" }}");
+    let text = format!(
+        "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"link\"\nup = {}\ndown = {}\n\
+         [load]\nup_flows = 5\ndown_flows = 5\nduration = \"30s\"",
+        side("900kbit.trace"),
+        side("8mbit.trace")
+    );
+    let trace = |name: &str| {
+        let rate = name.trim_end_matches(".trace");
+        Ok(format!("0.000s {rate}\n10.900s 0bit\n13.201s loop\n"))
+    };
+    let plan = fathom_scenario::parse_with_files(&text, "x", &trace).unwrap();
+    for seed in 1..4 {
+        let diagnosis = diagnose(&test(&plan, &TestOptions::new(seed)).run);
+        let count = |kind| diagnosis.findings.iter().filter(|finding| finding.kind() == kind).count();
+        assert_eq!(count(FindingKind::RateChange), 0, "seed {seed}: {:#?}", diagnosis.findings);
+        assert!(count(FindingKind::Outage) > 0, "seed {seed}");
+    }
+}
