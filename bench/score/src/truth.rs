@@ -82,6 +82,11 @@ impl PhaseTruth {
         let late = self.probes.iter().filter(|probe| probe.sent_s >= self.middle_s());
         Delays::new(late.map(|probe| probe.delays_s[direction]).collect())
     }
+    /// Bits per second of all traffic that left a queue in the second half of the phase.
+    pub(crate) fn late_rate(&self, queue: &Queue) -> f64 {
+        let from_s = self.middle_s();
+        8.0 * queue.left_bytes(from_s, self.to_s) / (self.to_s - from_s).max(1e-3)
+    }
     /// The middle of the phase: after it, the start of the load is over.
     fn middle_s(&self) -> f64 {
         f64::midpoint(self.from_s, self.to_s)

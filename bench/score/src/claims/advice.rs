@@ -112,10 +112,7 @@ impl Outcome {
         let of = |phase: &PhaseTruth| [0.5, 0.9].map(|share| phase.late(direction).at(share));
         let [_, before_s] = of(before);
         let [p50_s, p90_s] = self.truth.alone(direction).map_or([f64::INFINITY; 2], of);
-        // A burst above the rate that a link sustains does not count.
-        let sustained = case.truth.narrowest(direction).and_then(|queue| queue.ip_rate);
-        let unshaped = case.measured.late_rate(direction).min(sustained.unwrap_or(f64::INFINITY)).max(1.0);
-        let kept = self.measured.late_rate(direction) / unshaped;
+        let kept = self.kept(case, direction, before);
         let is_less = p90_s <= MUCH_LESS * before_s;
         let is_short = is_less || !threshold::is_bloated(p50_s, p90_s);
         let is_clear = is_less || kept < THROUGHPUT || !is_near_threshold([p50_s, p90_s]);
@@ -124,6 +121,28 @@ impl Outcome {
             kept * 100.0
         );
         Effect { helps: is_clear.then_some(is_short && kept >= THROUGHPUT), figures }
+    }
+    /// Share of the throughput that the direction keeps, in the second half of its phase. Where
+    /// others send, too, it is that of all traffic: a shaper gives them back what the queue of the
+    /// load took from them.
+    fn kept(&self, case: &Case<'_>, direction: Direction, before: &PhaseTruth) -> f64 {
+        let narrowest = case.truth.narrowest(direction);
+        // A burst above the rate that a link sustains does not count.
+        let sustained = narrowest.and_then(|queue| queue.ip_rate).unwrap_or(f64::INFINITY);
+        let of_load = |measured: &Measured| measured.late_rate(direction);
+        let of_all = || {
+            let hop = &narrowest?.hop;
+            let of_link = |truth: &Truth, phase: &PhaseTruth| {
+                let queue = truth.queues.iter().find(|q| q.direction == direction && q.hop == *hop)?;
+                Some(phase.late_rate(queue))
+            };
+            let after = of_link(&self.truth, self.truth.alone(direction)?)?;
+            Some([of_link(&case.truth, before)?, after])
+        };
+        let has_others = !case.measured.plan.workloads.is_empty();
+        let rates = if has_others { of_all() } else { None };
+        let [before, after] = rates.unwrap_or_else(|| [of_load(&case.measured), of_load(&self.measured)]);
+        after / before.min(sustained).max(1.0)
     }
 }
 

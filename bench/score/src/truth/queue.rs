@@ -154,6 +154,14 @@ impl Queue {
         let waits = (0..times as u64).map(|n| self.wait_at(from_s + n as f64 * MEAN_EVERY_S));
         waits.sum::<f64>() / times.max(1.0)
     }
+    /// Bytes of IP packets of all traffic that left within a time span.
+    pub(crate) fn left_bytes(&self, from_s: f64, to_s: f64) -> f64 {
+        let until = |at_s: f64| {
+            let count = self.departures.partition_point(|departure| departure.at_s <= at_s);
+            count.checked_sub(1).map_or(0, |i| self.departures[i].left_bytes)
+        };
+        until(to_s).saturating_sub(until(from_s)) as f64
+    }
     /// Packets dropped within a time span.
     pub(crate) fn dropped(&self, from_s: f64, to_s: f64) -> f64 {
         let until = |at_s: f64| {

@@ -14,8 +14,11 @@ const FULL_BYTES: f64 = ETHERNET_FULL_FRAME.get() as f64;
 const SEGMENT_BYTES: f64 = FULL_TCP_PAYLOAD.get() as f64;
 /// Length of an acknowledgment with timestamps, with the Ethernet header.
 const ACK_BYTES: f64 = 66.0;
-/// A mean packet of more than this share of a full one is not small enough to tell.
+/// A mean packet of more than this share of a full one is not small enough to tell. Of less than
+/// this share, a buffer full of packets is not told from one that was never full, because another
+/// queue dropped the packets.
 const MAX_MEAN: f64 = 0.8;
+const MIN_MEAN: f64 = 0.2;
 /// The two lengths of the queue that are possible differ by one. The measured length must be within
 /// this share of one of them.
 const NEAR: f64 = 0.25;
@@ -32,7 +35,7 @@ pub(super) fn limit(view: &View<'_>, direction: Direction, delay_s: f64) -> Opti
         return None;
     }
     let by_packets = mean_packet(view, direction, &both)? / FULL_BYTES;
-    if by_packets > MAX_MEAN {
+    if !(MIN_MEAN..=MAX_MEAN).contains(&by_packets) {
         return None;
     }
     let (_, both_s) = one_way_delay(view, direction, &both)?;

@@ -350,9 +350,11 @@ fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> O
     let few = of(Metric::HopRtt).unwrap_or_default();
     let expired = Some(few.clone()).filter(|shares| is_steady(shares));
     let echoed = of(Metric::HopEcho);
-    // Some echo requests waited where no other probe did: one of the two has a queue of its own.
+    // Some echo requests waited where no other probe did: one of the two has its own queue. A router
+    // that is slow to answer is so without load, too.
     if let (Some(expired), Some(echoed)) = (&expired, &echoed) {
-        let longer = quartiles(echoed)[1] - middle(expired);
+        let slow = idle_spread_s(view, &key(Metric::HopEcho, hop.number)) / rise.p50();
+        let longer = quartiles(echoed)[1] - middle(expired) - slow;
         if echoed.len() >= MIN_REPLIES && longer > TOLERANCE {
             return None;
         }
@@ -404,8 +406,8 @@ fn shares(view: &View<'_>, rise: &Rise<'_>, added: &Added, key: &SeriesKey) -> O
 }
 
 /// Median delay of a hop without load and without a queue of others, or the shortest at any time
-/// without both. The shortest with a load may be that of a queue that is never empty. Without load
-/// there is no flow for probes: those of the other kinds show it.
+/// without both. With a load, even the shortest may include a queue that is never empty. Without
+/// load there is no flow for probes: those of the other kinds show it.
 fn base(view: &View<'_>, key: &SeriesKey, added: &Added) -> Option<f64> {
     let idle = view.run.phase(PhaseKind::Idle)?;
     let kinds: &[Metric] = match &key.metric {
@@ -420,6 +422,14 @@ fn base(view: &View<'_>, key: &SeriesKey, added: &Added) -> Option<f64> {
         median(replies.filter_map(|o| o.value.observed()))
     };
     of_kinds().find_map(middle).or_else(|| of_kinds().find_map(|series| base_since(view, series, added, 0)))
+}
+
+/// By how much the 75th percentile of the delays of a hop without load exceeds their median.
+fn idle_spread_s(view: &View<'_>, key: &SeriesKey) -> f64 {
+    let replies = view.run.series(key).zip(view.run.phase(PhaseKind::Idle));
+    let delays: Vec<f64> =
+        replies.into_iter().flat_map(|(s, idle)| s.within(idle)).filter_map(|o| o.value.observed()).collect();
+    quartiles(&delays)[1] - median(delays).unwrap_or(0.0)
 }
 
 /// Shortest delay of a hop without load and without a queue, since the path changed. Of probes in a

@@ -487,3 +487,29 @@ fn an_outage_is_no_rate_that_varies() {
         assert!(count(FindingKind::Outage) > 0, "seed {seed}");
     }
 }
+
+/// With both loads, the short queue of the first link drops packets, because its rate has fallen:
+/// the long queue behind it is then never full, and as long as one that counts packets by chance.
+#[test]
+fn a_queue_that_others_keep_from_being_full_shows_no_limit() {
+    let text = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n\
+        [[hop]]\nname = \"near\"\n\
+        up = { delay = \"632us\", rate = \"19561434bit\", boost = { rate = \"56181747bit\", \
+        bucket = \"43748034b\" }, queue = \"fifo limit 24452b\" }\n\
+        down = { delay = \"632us\", rate = \"123929200bit\", boost = { rate = \"355932955bit\", \
+        bucket = \"277160606b\" }, queue = \"fifo limit 1003692b\" }\n\
+        [[hop]]\nname = \"far\"\n\
+        up = { delay = \"632us\", rate = \"47362380bit\", queue = \"fifo limit 613505b\" }\n\
+        down = { delay = \"632us\", rate = \"300058875bit\", queue = \"fifo limit 3886792b\" }\n\
+        [load]\nup_flows = 6\ndown_flows = 6\ncongestion_control = \"cubic\"\nduration = \"30s\"\n";
+    let plan = fathom_scenario::parse(text, "x").unwrap();
+    for seed in 1..4 {
+        let diagnosis = diagnose(&test(&plan, &TestOptions::new(seed)).run);
+        let limit = |finding: &Finding| match &finding.conclusion {
+            Conclusion::BufferSize(size) => size.limit,
+            _ => None,
+        };
+        let limits: Vec<BufferLimit> = diagnosis.findings.iter().filter_map(limit).collect();
+        assert!(!limits.contains(&BufferLimit::Packets), "seed {seed}");
+    }
+}
