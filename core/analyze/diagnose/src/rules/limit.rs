@@ -14,9 +14,9 @@ const FULL_BYTES: f64 = ETHERNET_FULL_FRAME.get() as f64;
 const SEGMENT_BYTES: f64 = FULL_TCP_PAYLOAD.get() as f64;
 /// Length of an acknowledgment with timestamps, with the Ethernet header.
 const ACK_BYTES: f64 = 66.0;
-/// A mean packet of more than this share of a full one is not small enough to tell. Of less than
-/// this share, a buffer full of packets is not told from one that was never full, because another
-/// queue dropped the packets.
+/// A mean packet of more than this share of a full one is not small enough to tell. Below the
+/// second share, a buffer full of packets looks like one that was never full, because another queue
+/// dropped the packets.
 const MAX_MEAN: f64 = 0.8;
 const MIN_MEAN: f64 = 0.2;
 /// The two lengths of the queue that are possible differ by one. The measured length must be within

@@ -350,8 +350,8 @@ fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> O
     let few = of(Metric::HopRtt).unwrap_or_default();
     let expired = Some(few.clone()).filter(|shares| is_steady(shares));
     let echoed = of(Metric::HopEcho);
-    // Some echo requests waited where no other probe did: one of the two has its own queue. A router
-    // that is slow to answer is so without load, too.
+    // Some echo requests waited where no other probe did: one of the two has its own queue. A
+    // router that is slow to answer is so without load, too.
     if let (Some(expired), Some(echoed)) = (&expired, &echoed) {
         let slow = idle_spread_s(view, &key(Metric::HopEcho, hop.number)) / rise.p50();
         let longer = quartiles(echoed)[1] - middle(expired) - slow;
