@@ -137,12 +137,12 @@ impl Outcome {
                 Some(phase.late_rate(queue))
             };
             let after = of_link(&self.truth, self.truth.alone(direction)?)?;
-            Some([of_link(&case.truth, before)?, after])
+            Some([of_link(case.truth, before)?, after])
         };
         let has_others = !case.measured.plan.workloads.is_empty();
         let rates = if has_others { of_all() } else { None };
-        let [before, after] = rates.unwrap_or_else(|| [of_load(&case.measured), of_load(&self.measured)]);
-        after / before.min(sustained).max(1.0)
+        let [unshaped, shaped] = rates.unwrap_or_else(|| [of_load(case.measured), of_load(&self.measured)]);
+        shaped / unshaped.min(sustained).max(1.0)
     }
 }
 
