@@ -8,8 +8,9 @@
 //! Where each flow has a queue, or flows take several paths, only probes in the flow of the load
 //! show its place: those of this host in an upload, those of the server in a download. The latter
 //! count hops from the server, so the path is then seen from there.
+use crate::delivery::capacity;
 use crate::rules::bloat::direction_of;
-use crate::rules::flow_queues::{delay_of_flows, shortest_delay};
+use crate::rules::flow_queues::{PACKET_BITS, delay_of_flows, shortest_delay};
 use crate::sample::of_flows;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::collections::BTreeMap;
@@ -43,6 +44,8 @@ const MOST_SPREAD: f64 = 0.5;
 const LEAST_MEDIAN_S: f64 = 0.005;
 /// Least share of the added delay of a queue that is reported.
 const LEAST_SHARE: f64 = 0.2;
+/// Least median delay of one of several queues, in full packets.
+const LEAST_PACKETS: f64 = 2.0;
 /// Least share that all reported queues must explain together.
 const LEAST_EXPLAINED: f64 = 0.7;
 /// Largest difference between the two kinds of probes of one hop, and decrease from a hop to a
@@ -259,11 +262,10 @@ fn enclose(
     points: Vec<Point<'_>>,
 ) -> Result<Vec<Finding>, LocationProblem> {
     let points = between_ends(points, path, queue.direction)?;
-    let queues: Vec<[&Point<'_>; 2]> = points
-        .windows(2)
-        .map(|p| [&p[0], &p[1]])
-        .filter(|p| p[1].share - p[0].share >= LEAST_SHARE)
-        .collect();
+    // A queue with most of the delay is reported even if it is short.
+    let least = (shortest_part_s(view, rise, queue) / queue.delay_s).clamp(LEAST_SHARE, LEAST_EXPLAINED);
+    let queues: Vec<[&Point<'_>; 2]> =
+        points.windows(2).map(|p| [&p[0], &p[1]]).filter(|p| p[1].share - p[0].share >= least).collect();
     let explained: f64 = queues.iter().map(|[near, far]| far.share - near.share).sum();
     // A path on which nothing answers between its ends has one queue, somewhere.
     let is_whole =
@@ -273,6 +275,14 @@ fn enclose(
         return Err(LocationProblem::Inconsistent);
     }
     Ok(queues.into_iter().map(|ends| finding(view, path, rise, queue, ends)).collect())
+}
+
+/// Shortest delay of one queue among several that is no noise, in seconds: a probe waits for whole
+/// packets.
+fn shortest_part_s(view: &View<'_>, rise: &Rise<'_>, queue: &Queue) -> f64 {
+    let rate = capacity(view, queue.direction, rise).map(|capacity| capacity.ip_bits_per_second());
+    let packets_s = rate.filter(|rate| *rate > 0.0).map_or(0.0, |rate| LEAST_PACKETS * PACKET_BITS / rate);
+    packets_s.max(LEAST_MEDIAN_S)
 }
 
 /// Whether probes of hops take the path of the load: those that reach the server, or at least one

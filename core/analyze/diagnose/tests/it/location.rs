@@ -141,6 +141,18 @@ fn two_queues_in_one_direction() {
 
 /// The acknowledgments of the download wait in the queue of uploads, on link 3. Hops 2 and 3 are
 /// silent during one of the two phases.
+/// A fifth of the delay is a second queue, unless it is less than two packets take.
+#[test]
+fn a_part_shorter_than_two_packets_is_no_queue() {
+    let slow = Line { up_bits_per_second: 100e3, full_up_s: 0.4, ..BLOATED };
+    for (line, count) in [(&BLOATED, 2), (&slow, 1)] {
+        let run = run(line, &Shares { up: [0.0, 0.78, 0.78, 0.78, 0.78], down: at_link(1).down });
+        let found = queues(&run, Direction::Up);
+        assert_eq!(found.len(), count, "{found:#?}");
+        assert_eq!((found[0].0.near_hop, found[0].0.far_hop), (1, 2));
+    }
+}
+
 #[test]
 fn a_queue_that_two_phases_show_is_one() {
     for silent in [PhaseKind::Up, PhaseKind::Down] {
@@ -249,6 +261,55 @@ fn echo_requests_that_few_replies_contradict_say_nothing() {
     }
     let found = one(&run, Direction::Up);
     assert_eq!((found.near_hop, found.far_hop), (1, 5));
+}
+
+/// Three replies within half a second met the queue at one moment, when it was perhaps filling.
+#[test]
+fn replies_of_one_moment_are_one() {
+    let mut run = run(&BLOATED, &at_link(1));
+    let up = run.phases.iter().find(|p| p.kind == PhaseKind::Up).unwrap().clone();
+    let is_loaded = |at_ns: u64| (up.start_ns..up.end_ns).contains(&at_ns);
+    let moment = up.start_ns + 6_000_000_000..up.start_ns + 6_500_000_000;
+    for number in 2..=4 {
+        for metric in [Metric::HopRtt, Metric::HopEcho] {
+            let series = run.series.iter_mut().find(|s| s.key == key(metric, number)).unwrap();
+            let mut few = Series::new(series.key.clone());
+            for o in series.iter() {
+                let at_ns = o.at.as_nanos();
+                if !is_loaded(at_ns) {
+                    few.push(o);
+                } else if metric == Metric::HopEcho && moment.contains(&at_ns) {
+                    few.push(Observation { value: Value::Observed(0.004 * f64::from(number)), ..o });
+                }
+            }
+            *series = few;
+        }
+    }
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (1, 5));
+}
+
+#[test]
+fn a_queue_that_is_empty_most_of_the_time_has_no_place() {
+    let line = Line { full_up_s: 0.001, full_down_s: 0.001, ..BLOATED };
+    let mut run = run(&line, &at_link(1));
+    let up = run.phases.iter().find(|p| p.kind == PhaseKind::Up).unwrap().clone();
+    let waits =
+        |at_ns: u64| at_ns.checked_sub(up.start_ns + 4_000_000_000).is_some_and(|s| s < 2_000_000_000);
+    let is_beyond = |key: &SeriesKey| key.scope.as_ref().is_some_and(|hop| hop != "1");
+    for series in &mut run.series {
+        let is_delayed = match series.key.metric {
+            Metric::UdpRtt => true,
+            Metric::OneWayDelay => series.key.direction == Some(Direction::Up),
+            Metric::HopRtt | Metric::HopEcho => is_beyond(&series.key),
+            _ => false,
+        };
+        for (at, value) in series.at_ns.iter().zip(&mut series.values) {
+            *value += if is_delayed && waits(*at) { 0.25 } else { 0.0 };
+        }
+    }
+    assert_eq!(queues(&run, Direction::Up), []);
+    assert_eq!(problem(&run, Direction::Up), None);
 }
 
 /// Expired probes of hop 2 never wait, and half of its echo requests do: the queue is before or
