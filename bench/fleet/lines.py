@@ -1,4 +1,4 @@
-"""Watches behind emulated lines, which reach the host by an interface beside the line.
+"""Watches behind emulated lines, which reach the host by an interface outside of the line.
 
 Each runs in the namespace of a `fathom lab`, whose far end has the server of its tests.
 """

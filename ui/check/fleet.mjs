@@ -65,14 +65,14 @@ const works = {
 
     assert.equal(await open("#/buffers?by=provider"), "10 of 40 buffers are bloated.");
     assert.ok((await run(`return ink("canvas")`)) > 0.005);
-    const told = await run(`
-      const canvas = one("canvas"), { left, top, width, height } = canvas.getBoundingClientRect(), hint = one(".chart .told").textContent;
+    const shown = await run(`
+      const canvas = one("canvas"), { left, top, width, height } = canvas.getBoundingClientRect(), hint = one(".chart .note").textContent;
       for (let x = 0; x < width; x += 5) for (let y = 0; y < height; y += 5) {
         canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: left + x, clientY: top + y }));
-        if (one(".chart .told").textContent !== hint) return one(".chart .told").textContent;
+        if (one(".chart .note").textContent !== hint) return one(".chart .note").textContent;
       }
       return ""`);
-    assert.match(told, /^(home-\d+|<img .*>\d+), (Alpha & Sons|Beta|Gamma): [\d.]+ Mbit\/s, [\d.]+ [kM]?B, [\d.]+ ms when full$/);
+    assert.match(shown, /^(home-\d+|<img .*>\d+), (Alpha & Sons|Beta|Gamma): [\d.]+ Mbit\/s, [\d.]+ [kM]?B, [\d.]+ ms when full$/);
     await isUsable("buffers");
     assert.equal(await open("#/buffers?direction=down"), "No site was tested.");
 

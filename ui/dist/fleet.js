@@ -107,11 +107,11 @@ var te = 2, _ = class {
 		role: "img",
 		tabindex: "0"
 	});
-	told = r("p", {
-		class: "told",
+	note = r("p", {
+		class: "note",
 		"aria-live": "polite"
 	});
-	element = r("div", { class: "chart" }, this.canvas, this.told);
+	element = r("div", { class: "chart" }, this.canvas, this.note);
 	width = 0;
 	height = 0;
 	constructor(e, t) {
@@ -312,14 +312,14 @@ function de(e, t) {
 	return d.follow((t) => {
 		p = t && f(t), d.canvas.style.cursor = p ? "pointer" : "";
 		let n = (e) => `${e.site}${e.group ? `, ${e.group}` : ""}: ${g(e.rate_bits_per_second, "rate")}, ${g(e.buffer_bytes, "bytes")}, ${g(c(e), "seconds")} when full`;
-		d.told.textContent = p ? n(p) : B(e);
+		d.note.textContent = p ? n(p) : B(e);
 	}), d.canvas.addEventListener("click", () => {
 		p && (location.hash = D({
 			...t,
 			view: "site",
 			site: p.site
 		}));
-	}), d.told.textContent = B(e), [r("h1", {}, `${h(s)} of ${M(o, "buffer", "buffers")} ${s === 1 ? "is" : "are"} bloated.`), r("section", { class: "card" }, r("h2", {}, `Buffer by rate, ${t.direction}load; lines: delay when full`), d.element, he(l, t.by))];
+	}), d.note.textContent = B(e), [r("h1", {}, `${h(s)} of ${M(o, "buffer", "buffers")} ${s === 1 ? "is" : "are"} bloated.`), r("section", { class: "card" }, r("h2", {}, `Buffer by rate, ${t.direction}load; lines: delay when full`), d.element, he(l, t.by))];
 }
 function B(e) {
 	return e.points.length > 0 ? "Point at a line for its values; click for its tests." : "Darker cells have more lines.";
@@ -396,7 +396,7 @@ function ye({ changes: e, better: t, worse: n, known: i, found: a }, o) {
 		`${h(e.tests_before)} + ${h(e.tests_after)}`
 	], u = [r("h1", {}, s)];
 	if (e.length > 0) {
-		let e = c.slice(0, ve).map(l), t = a - e.length, n = t > 0 ? [r("p", { class: "told" }, `${h(t)} more: filter by a label.`)] : [];
+		let e = c.slice(0, ve).map(l), t = a - e.length, n = t > 0 ? [r("p", { class: "note" }, `${h(t)} more: filter by a label.`)] : [];
 		u.push(r("section", { class: "card" }, V("Lag before and after", [
 			"site",
 			"before",
@@ -670,14 +670,14 @@ function Fe(e, n) {
 	});
 	return u.follow((t) => {
 		if (!t) {
-			u.told.textContent = "";
+			u.note.textContent = "";
 			return;
 		}
 		let { x: r } = l(u), i = (e) => Math.abs(r(e.at_s) - t.x), o = (e) => e.reduce((e, t) => i(t) < i(e) ? t : e), s = (e) => n === "tests" || i(e) <= r(a / 2) - r(0), c = (e) => [o(e)].find(s), d = e.map((e) => ({
 			one: e,
 			point: c(e.points)
 		})).filter(({ point: e }) => e !== void 0), f = d[0]?.point ? `${n === "steps" ? "Until " : ""}${(/* @__PURE__ */ new Date(d[0].point.at_s * 1e3)).toLocaleString()}: ` : "";
-		u.told.textContent = f + d.map(({ one: e, point: t }) => `${e.name} ${k(t?.lag_p50_s ?? null)}${n === "steps" ? ` (p90 ${k(t?.lag_p90_s ?? null)})` : ""}`).join(", ");
+		u.note.textContent = f + d.map(({ one: e, point: t }) => `${e.name} ${k(t?.lag_p50_s ?? null)}${n === "steps" ? ` (p90 ${k(t?.lag_p90_s ?? null)})` : ""}`).join(", ");
 	}), u;
 }
 function Ie(e) {
@@ -719,7 +719,7 @@ function Be(e) {
 	});
 }
 function Ve(e, n) {
-	let { site: i, tests: a, results: o } = e, c = N(i), l = c === null ? "No site was tested." : `${i.site} is ${c >= .2 ? "" : "not "}bloated.`, u = Object.entries(i.labels).map(([e, t]) => `${e} ${t}`), d = [r("h1", {}, l), r("p", { class: "told" }, [...u, ...c === null ? [] : [`median lag ${k(c)}`]].join(", "))], f = Be(a);
+	let { site: i, tests: a, results: o } = e, c = N(i), l = c === null ? "No site was tested." : `${i.site} is ${c >= .2 ? "" : "not "}bloated.`, u = Object.entries(i.labels).map(([e, t]) => `${e} ${t}`), d = [r("h1", {}, l), r("p", { class: "note" }, [...u, ...c === null ? [] : [`median lag ${k(c)}`]].join(", "))], f = Be(a);
 	if (f.length > 1) {
 		let e = Fe([{
 			name: "lag",
@@ -821,7 +821,7 @@ function Ge(e, t) {
 			"up",
 			"down",
 			"tests"
-		], i = n.map((e) => Ue(e, t)), a = c - n.length, o = a > 0 ? [r("p", { class: "told" }, `${h(a)} more: search, or filter by a label.`)] : [];
+		], i = n.map((e) => Ue(e, t)), a = c - n.length, o = a > 0 ? [r("p", { class: "note" }, `${h(a)} more: search, or filter by a label.`)] : [];
 		l.push(r("section", { class: "card" }, r("h2", {}, "Sites by lag"), V("Sites by lag", e, i, [1]), ...o));
 	}
 	return l;
@@ -844,7 +844,7 @@ function Ke({ together: e, slow: t, known: n }, i) {
 		"they share",
 		"slow",
 		"sites"
-	], [...e].reverse().map(s), [1, 3]))), a.push(r("p", { class: "told" }, "A site is slow while its latency is 20 ms or more above its lowest of a day. A router, a host or a label is named if it explains most of the slow sites.")), a;
+	], [...e].reverse().map(s), [1, 3]))), a.push(r("p", { class: "note" }, "A site is slow while its latency is 20 ms or more above its lowest of a day. A router, a host or a label is named if it explains most of the slow sites.")), a;
 }
 // src/fleet/main.ts
 var qe = document.getElementById("fleet"), Je = document.getElementById("views"), Z = new be((e) => void (location.hash = D({
@@ -894,7 +894,7 @@ async function Qe(e, t) {
 			name: e.site
 		}, t), i);
 		case "changes": {
-			if (e.to === void 0) return [r("h1", {}, "Choose when something changed."), r("p", { class: "told" }, "For example a fix, or another plan.")];
+			if (e.to === void 0) return [r("h1", {}, "Choose when something changed."), r("p", { class: "note" }, "For example a fix, or another plan.")];
 			let i = Math.max(1, Math.round(e.days));
 			return ye(await l("changes", {
 				at: e.to,

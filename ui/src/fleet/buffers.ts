@@ -129,12 +129,12 @@ export function showBuffers(plot: Plot, place: Place): HTMLElement[] {
     chart.canvas.style.cursor = under ? "pointer" : "";
     const text = (point: Point): string =>
       `${point.site}${point.group ? `, ${point.group}` : ""}: ${quantity(point.rate_bits_per_second, "rate")}, ${quantity(point.buffer_bytes, "bytes")}, ${quantity(drain(point), "seconds")} when full`;
-    chart.told.textContent = under ? text(under) : hint(plot);
+    chart.note.textContent = under ? text(under) : hint(plot);
   });
   chart.canvas.addEventListener("click", () => {
     if (under) location.hash = hashOf({ ...place, view: "site", site: under.site });
   });
-  chart.told.textContent = hint(plot);
+  chart.note.textContent = hint(plot);
   const verdict = `${thousands(bloated)} of ${counted(lines, "buffer", "buffers")} ${bloated === 1 ? "is" : "are"} bloated.`;
   return [make("h1", {}, verdict), make("section", { class: "card" }, make("h2", {}, `Buffer by rate, ${place.direction}load; lines: delay when full`), chart.element, legend(groups, place.by))];
 }

@@ -29,7 +29,7 @@ export function showChanges({ changes, better, worse, known, found }: Changes, p
   if (changes.length > 0) {
     const rows = sorted.slice(0, MOST).map(row);
     const hidden = found - rows.length;
-    const more = hidden > 0 ? [make("p", { class: "told" }, `${thousands(hidden)} more: filter by a label.`)] : [];
+    const more = hidden > 0 ? [make("p", { class: "note" }, `${thousands(hidden)} more: filter by a label.`)] : [];
     parts.push(make("section", { class: "card" }, table("Lag before and after", ["site", "before", "after", "change", "tests"], rows), ...more));
   }
   return parts;

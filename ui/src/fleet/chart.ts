@@ -6,8 +6,8 @@ const MOST_DENSITY = 2;
 /** A drawing that follows the width of the page and its theme. */
 export class Chart {
   readonly canvas = make("canvas", { role: "img", tabindex: "0" });
-  readonly told = make("p", { class: "told", "aria-live": "polite" });
-  readonly element = make("div", { class: "chart" }, this.canvas, this.told);
+  readonly note = make("p", { class: "note", "aria-live": "polite" });
+  readonly element = make("div", { class: "chart" }, this.canvas, this.note);
   width = 0;
   height = 0;
 

@@ -44,7 +44,7 @@ async function answer(place: Place, signal: AbortSignal): Promise<HTMLElement[]>
     case "site":
       return showSite(await get<History>("site", { ...span, name: place.site }, signal), span);
     case "changes": {
-      if (place.to === undefined) return [make("h1", {}, "Choose when something changed."), make("p", { class: "told" }, "For example a fix, or another plan.")];
+      if (place.to === undefined) return [make("h1", {}, "Choose when something changed."), make("p", { class: "note" }, "For example a fix, or another plan.")];
       const days = Math.max(1, Math.round(place.days));
       const answered = await get<Changes>("changes", { at: place.to, now: spanOf({ ...place, to: undefined }, now).to, days, only }, signal);
       return showChanges(answered, place);

@@ -35,7 +35,7 @@ export function showSite(history: History, span: { from: number; to: number }): 
   const median = worst(site);
   const verdict = median === null ? "No site was tested." : `${site.site} is ${median >= BLOATED_S ? "" : "not "}bloated.`;
   const labels = Object.entries(site.labels).map(([name, value]) => `${name} ${value}`);
-  const parts: HTMLElement[] = [make("h1", {}, verdict), make("p", { class: "told" }, [...labels, ...(median === null ? [] : [`median lag ${lag(median)}`])].join(", "))];
+  const parts: HTMLElement[] = [make("h1", {}, verdict), make("p", { class: "note" }, [...labels, ...(median === null ? [] : [`median lag ${lag(median)}`])].join(", "))];
   const lags = points(tests);
   if (lags.length > 1) {
     const chart = trendChart([{ name: "lag", colour: () => colours("ink"), points: lags }], "tests");

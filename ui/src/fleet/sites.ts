@@ -57,7 +57,7 @@ export function showSites(answer: Sites, place: Place): HTMLElement[] {
     const heads = ["site", "labels", "lag up", "lag down", "idle", "up", "down", "tests"];
     const rows = sites.map((site) => row(site, place));
     const hidden = found - sites.length;
-    const more = hidden > 0 ? [make("p", { class: "told" }, `${thousands(hidden)} more: search, or filter by a label.`)] : [];
+    const more = hidden > 0 ? [make("p", { class: "note" }, `${thousands(hidden)} more: search, or filter by a label.`)] : [];
     parts.push(make("section", { class: "card" }, make("h2", {}, "Sites by lag"), table("Sites by lag", heads, rows, [1]), ...more));
   }
   return parts;

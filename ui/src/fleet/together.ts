@@ -27,6 +27,6 @@ export function showTogether({ together: all, slow, known }: SlowTimes, place: P
     parts.push(make("section", { class: "card" }, table("Sites that slowed down together", heads, [...all].reverse().map(row), [1, 3])));
   }
   const what = "A site is slow while its latency is 20 ms or more above its lowest of a day. A router, a host or a label is named if it explains most of the slow sites.";
-  parts.push(make("p", { class: "told" }, what));
+  parts.push(make("p", { class: "note" }, what));
   return parts;
 }

@@ -86,7 +86,7 @@ export function trendChart(lines: readonly Line[], of: "steps" | "tests"): Chart
   });
   chart.follow((at) => {
     if (!at) {
-      chart.told.textContent = "";
+      chart.note.textContent = "";
       return;
     }
     const { x } = place(chart);
@@ -96,7 +96,7 @@ export function trendChart(lines: readonly Line[], of: "steps" | "tests"): Chart
     const near = (all: readonly TrendPoint[]): TrendPoint | undefined => [nearest(all)].find(isHere);
     const texts = lines.map((one) => ({ one, point: near(one.points) })).filter(({ point }) => point !== undefined);
     const until = texts[0]?.point ? `${of === "steps" ? "Until " : ""}${new Date(texts[0].point.at_s * 1e3).toLocaleString()}: ` : "";
-    chart.told.textContent = until + texts.map(({ one, point }) => `${one.name} ${lag(point?.lag_p50_s ?? null)}${of === "steps" ? ` (p90 ${lag(point?.lag_p90_s ?? null)})` : ""}`).join(", ");
+    chart.note.textContent = until + texts.map(({ one, point }) => `${one.name} ${lag(point?.lag_p50_s ?? null)}${of === "steps" ? ` (p90 ${lag(point?.lag_p90_s ?? null)})` : ""}`).join(", ");
   });
   return chart;
 }

@@ -50,6 +50,20 @@ pub(crate) struct StateArgs {
     pub(crate) state: PathBuf,
 }
 
+/// Credentials for an engine.
+#[derive(Args, Debug)]
+pub(crate) struct EngineAccessArgs {
+    /// File with a bearer token for the engine
+    #[arg(long, value_name = "FILE", requires = "engine")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Authorities of the engine (PEM)
+    #[arg(long, value_name = "FILE", requires = "engine")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Header for the engine (repeatable)
+    #[arg(long, value_name = "NAME: VALUE", requires = "engine", value_parser = header)]
+    pub(crate) header: Vec<(String, String)>,
+}
+
 /// Receive from watches, and forward to an engine
 ///
 /// Authenticates each site, checks its series and limits, and forwards them. Runs until Ctrl-C.
@@ -65,15 +79,8 @@ pub(crate) struct FleetGatewayArgs {
     /// As in http://127.0.0.1:9090/api/v1/write. Without it, series are refused.
     #[arg(long, value_name = "URL")]
     pub(crate) engine: Option<String>,
-    /// File with a bearer token for the engine
-    #[arg(long, value_name = "FILE", requires = "engine")]
-    pub(crate) token_file: Option<PathBuf>,
-    /// Authorities of the engine (PEM)
-    #[arg(long, value_name = "FILE", requires = "engine")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// Header for the engine (repeatable)
-    #[arg(long, value_name = "NAME: VALUE", requires = "engine", value_parser = header)]
-    pub(crate) header: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) access: EngineAccessArgs,
     /// Folder for samples and results
     ///
     /// Without it, they are refused.

@@ -57,9 +57,9 @@ fn config(args: &FleetGatewayArgs) -> GatewayConfig {
         _ => (!args.no_tls).then(|| fleet::own_certificate(&state, args.listen)),
     };
     let engine = args.engine.as_ref().map(|url| GatewayEngine {
-        headers: args.header.clone(),
-        token_file: args.token_file.clone(),
-        ca_file: args.ca_file.clone(),
+        headers: args.access.header.clone(),
+        token_file: args.access.token_file.clone(),
+        ca_file: args.access.ca_file.clone(),
         ..GatewayEngine::new(url)
     });
     let limits =

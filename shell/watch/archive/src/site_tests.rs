@@ -99,7 +99,7 @@ fn labels_are_sent_at_once_with_the_known_routers() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_begins_the_hour_anew() {
+fn a_clock_that_is_set_back_starts_a_new_hour() {
     let mut site = Site::new();
     site.at(5_000, &["192.0.2.1"]);
     assert_eq!(site.at(10, &["192.0.2.1"]), None);

@@ -320,7 +320,7 @@ impl Added {
     fn at(&self, at_ns: u64) -> Option<f64> {
         self.constant_s.or_else(|| self.known_at(at_ns).filter(|added| *added >= self.least_s))
     }
-    /// Whether packets are known to have waited at a time, of whatever traffic.
+    /// Whether packets are known to have waited at a time, of any traffic.
     fn is_queued_at(&self, at_ns: u64) -> bool {
         self.known_at(at_ns).is_some_and(|added_s| added_s >= HIGH_S)
     }
@@ -354,9 +354,10 @@ struct Point<'a> {
 
 fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> Option<Point<'a>> {
     let of = |metric| shares(view, rise, added, &key(metric, hop.number));
-    let middle = |shares: &[f64]| median(shares.iter().copied()).unwrap_or(0.0);
-    let is_contradicted =
-        |one: &[f64], other: &[f64]| !other.is_empty() && (middle(one) - middle(other)).abs() > TOLERANCE;
+    let median_of = |shares: &[f64]| median(shares.iter().copied()).unwrap_or(0.0);
+    let is_contradicted = |one: &[f64], other: &[f64]| {
+        !other.is_empty() && (median_of(one) - median_of(other)).abs() > TOLERANCE
+    };
     let few = of(Metric::HopRtt).unwrap_or_default();
     let expired = Some(few.clone()).filter(|shares| is_steady(shares));
     let echoed = of(Metric::HopEcho);
@@ -364,7 +365,7 @@ fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> O
     // router that is slow to answer is so without load, too.
     if let (Some(expired), Some(echoed)) = (&expired, &echoed) {
         let slow = idle_spread_s(view, &key(Metric::HopEcho, hop.number)) / rise.p50();
-        let longer = quartiles(echoed)[1] - middle(expired) - slow;
+        let longer = quartiles(echoed)[1] - median_of(expired) - slow;
         if echoed.len() >= MIN_REPLIES && longer > TOLERANCE {
             return None;
         }
@@ -375,7 +376,7 @@ fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> O
         (Some(expired), Some(echoed)) => [expired, echoed].concat(),
         (expired, echoed) => expired.or(echoed)?,
     };
-    let share = middle(&shares).clamp(0.0, 1.0);
+    let share = median_of(&shares).clamp(0.0, 1.0);
     Some(Point { hop: Some(hop), number: hop.number, share, in_flow: None, shares })
 }
 
@@ -427,11 +428,13 @@ fn base(view: &View<'_>, key: &SeriesKey, added: &Added) -> Option<f64> {
     };
     let of_kinds =
         || kinds.iter().filter_map(|&metric| view.run.series(&SeriesKey { metric, ..key.clone() }));
-    let middle = |series: &Series| {
+    let median_of = |series: &Series| {
         let replies = series.within(idle).filter(|o| !added.is_queued_at(o.at.as_nanos()));
         median(replies.filter_map(|o| o.value.observed()))
     };
-    of_kinds().find_map(middle).or_else(|| of_kinds().find_map(|series| base_since(view, series, added, 0)))
+    of_kinds()
+        .find_map(median_of)
+        .or_else(|| of_kinds().find_map(|series| base_since(view, series, added, 0)))
 }
 
 /// By how much the 75th percentile of the delays of a hop without load exceeds their median.

@@ -237,7 +237,7 @@ fn a_fleet_from_series_is_that_of_whole_answers() {
 
 /// The reader stops at once.
 #[test]
-fn reading_ends_where_it_is_told_to() {
+fn the_visitor_ends_the_reading() {
     let series = r#"{"metric":{"site":"a"},"value":[1,"2"]},"#.repeat(100);
     let body = format!(r#"{{"status":"success","data":{{"resultType":"vector","result":[{series}"#);
     let mut seen = 0;

@@ -38,7 +38,7 @@ fn a_quotation_has_flags_only_if_it_is_long_enough() {
     assert_eq!(read(&ROUTE, &short), Some(Received::Error { by, quote: quote(None) }));
 }
 
-/// Whatever arrives, the test goes on: truncated, changed and random packets.
+/// Truncated, changed and random packets do not stop the test.
 #[test]
 fn hostile_packets_are_harmless() {
     let error = icmp::time_exceeded(Ipv4Addr::new(10, 0, 1, 254).into(), &first_probe()).unwrap();

@@ -67,10 +67,10 @@ fn rates_are_within_a_unit_of_the_request_and_never_above() {
             let line = Line { framing, round_trip, ..line(platform, up, down) };
             let export = export(platform, &line).unwrap_or_else(|refusal| panic!("seed {seed}: {refusal}"));
             let Rates { up: read_up, down: read_down } = rates(platform, &export.text);
-            let told = export.rates.map(|rate| rate.map(Rate::as_bits_per_second));
+            let named = export.rates.map(|rate| rate.map(Rate::as_bits_per_second));
             assert_eq!(
                 (read_up, read_down),
-                (told.up, told.down),
+                (named.up, named.down),
                 "{platform}, seed {seed}: {line:?}\n{}",
                 export.text
             );

@@ -1,5 +1,5 @@
 //! Flags of the questions about a fleet.
-use super::{header, label};
+use super::{EngineAccessArgs, label};
 use crate::args::Moment;
 use clap::Args;
 use fathom_units::Direction;
@@ -13,15 +13,8 @@ pub(crate) struct FleetPlaceArgs {
     /// The part before /api/v1/query, as in http://127.0.0.1:9090.
     #[arg(long, value_name = "URL")]
     pub(crate) engine: Option<String>,
-    /// File with a bearer token for the engine
-    #[arg(long, value_name = "FILE", requires = "engine")]
-    pub(crate) token_file: Option<PathBuf>,
-    /// Certificate authorities of the engine (PEM)
-    #[arg(long, value_name = "FILE", requires = "engine")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// Header of all queries (repeatable)
-    #[arg(long, value_name = "NAME: VALUE", requires = "engine", value_parser = header)]
-    pub(crate) header: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) access: EngineAccessArgs,
     /// Folder of an archive
     ///
     /// What `[[archive]]` of the watches writes. With an engine, only the results are read.

@@ -19,9 +19,9 @@ use fathom_report::{
 pub(super) fn place(args: &FleetPlaceArgs) -> Place {
     let engine = args.engine.as_ref().map(|url| EngineConfig {
         url: url.clone(),
-        token_file: args.token_file.clone(),
-        ca_file: args.ca_file.clone(),
-        headers: args.header.clone(),
+        token_file: args.access.token_file.clone(),
+        ca_file: args.access.ca_file.clone(),
+        headers: args.access.header.clone(),
     });
     let own = HistorySource { config: args.config.clone(), store: None };
     Place { engine, archive: args.archive.clone(), own }
