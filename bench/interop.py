@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""Tests the same emulated lines against servers of other protocols, and compares the latency under
-load with that of a test against `fathom serve`.
+"""Tests the same emulated lines against servers of each protocol, and compares the latency under load with the true
+delay of the queues and with a test against `fathom serve`.
 
-Servers: iperf3 and irtt (Debian), a web server with a file (Python's http.server), one with the URLs
-of LibreSpeed (in this file), and `fathom serve --with web` as a networkQuality server. `again` repeats the test against `fathom serve`: the spread of equal tests.
-A difference of at most 2 % or 2 ms is equal. Of a download, the web servers choose the congestion
-control; in the lab it is the same.
+Congestion control is not the same twice, so the queue of two tests differs, also against one server: `again` repeats
+the first. Each test is therefore compared with the queue of the same phase, as the emulated line recorded it: the sum
+of what its packets waited, every 20 ms. Equal is a difference of at most 2 ms or 2 %.
 
-  bench/interop.py [LINE ...]     as root; needs iperf3 and irtt; exit code 1 if a median differs by more
+Servers: iperf3 and irtt (Debian), a web server with a file (Python's http.server), one with the URLs of LibreSpeed and
+one with those of Cloudflare (in this file); `fathom serve --port 0 --with web,stamp` as a server of networkQuality (also with
+TLS), ndt7 and STAMP. The load of irtt and STAMP is iperf3's.
+
+  bench/interop.py [LINE ...]     as root; needs iperf3, irtt and openssl; exit code 1 if a latency differs by more
 """
+import bisect
+import datetime
 import http.server
 import json
 import os
@@ -16,30 +21,38 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 
 from common import FATHOM
+from rpm import certificate
 
 LINES = ["dsl", "cable", "fiber", "satellite", "gettys-2010", "seifried-2011"]
-FAR, WEB_PORT, SPEED_PORT, OWN_PORT = "198.19.0.2", 8000, 8001, 8002
+FAR, FILE_PORT, LIBRESPEED_PORT, CLOUDFLARE_PORT, OWN_PORT = "198.19.0.2", 8000, 8001, 8002, 8003
 FILE_BYTES = 100_000_000
 SERVERS = {
     "fathom serve": FAR,
     "again": FAR,
     "iperf3": f"iperf3://{FAR}",
-    "HTTP file": f"http://{FAR}:{WEB_PORT}/file",
-    "LibreSpeed": f"http://{FAR}:{SPEED_PORT}/",
+    "HTTP file": f"http://{FAR}:{FILE_PORT}/file",
+    "LibreSpeed": f"http://{FAR}:{LIBRESPEED_PORT}/",
+    "Cloudflare": f"http://{FAR}:{CLOUDFLARE_PORT}/",
     "networkQuality": f"http://{FAR}:{OWN_PORT}/",
-    "irtt + iperf3": f"irtt://{FAR} --load iperf3://{FAR}",
+    "networkQuality, TLS": f"https://{FAR}:{OWN_PORT}/",
+    "ndt7": f"ndt7+ws://{FAR}:{OWN_PORT}",
+    "irtt": f"irtt://{FAR} --load iperf3://{FAR}",
+    "STAMP": f"stamp://{FAR} --load iperf3://{FAR}",
 }
 RATIO, DIFFERENCE_S = 0.02, 0.002
+EVERY_S = 0.02
 
 
-class LibreSpeed(http.server.BaseHTTPRequestHandler):
-    """`garbage.php` and `empty.php`."""
+class Files(http.server.BaseHTTPRequestHandler):
+    """Sends as many bytes as a request asks for, and discards what it gets."""
 
     protocol_version = "HTTP/1.1"
+    download, upload, parameter, unit = "", "", "", 1
 
     def log_message(self, *_):
         pass
@@ -54,10 +67,11 @@ class LibreSpeed(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         url = urllib.parse.urlparse(self.path)
-        if url.path == "/backend/garbage.php":
-            self.answer(200, int(urllib.parse.parse_qs(url.query)["ckSize"][0]) << 20)
+        query = urllib.parse.parse_qs(url.query)
+        if url.path == self.download and self.parameter in query:
+            self.answer(200, int(query[self.parameter][0]) * self.unit)
         else:
-            self.answer(200 if url.path == "/backend/empty.php" else 404, 0)
+            self.answer(200 if url.path in (self.download, self.upload) else 404, 0)
 
     def do_POST(self):
         left = int(self.headers["Content-Length"])
@@ -66,17 +80,26 @@ class LibreSpeed(http.server.BaseHTTPRequestHandler):
         self.answer(200, 0)
 
 
+class LibreSpeed(Files):
+    download, upload, parameter, unit = "/backend/garbage.php", "/backend/empty.php", "ckSize", 1 << 20
+
+
+class Cloudflare(Files):
+    download, upload, parameter = "/__down", "/__up", "bytes"
+
+
 def serve():
-    """Runs the LibreSpeed server until it is killed. Clients end their connections at any time."""
-    server = http.server.ThreadingHTTPServer(("", SPEED_PORT), LibreSpeed)
-    server.handle_error = lambda *_: None
-    server.serve_forever()
+    """Runs both servers until they are killed. Clients end their connections at any time."""
+    for port, handler in ((LIBRESPEED_PORT, LibreSpeed), (CLOUDFLARE_PORT, Cloudflare)):
+        server = http.server.ThreadingHTTPServer(("", port), handler)
+        server.handle_error = lambda *_: None
+        threading.Thread(target=server.serve_forever).start()
 
 
 def wait():
     """Waits until the web servers listen, at most 10 s."""
     until = time.monotonic() + 10
-    for port in (WEB_PORT, SPEED_PORT, OWN_PORT):
+    for port in (FILE_PORT, LIBRESPEED_PORT, CLOUDFLARE_PORT, OWN_PORT):
         while time.monotonic() < until:
             try:
                 socket.create_connection((FAR, port), 1).close()
@@ -85,57 +108,98 @@ def wait():
                 pass
 
 
-def test(line, server, folder):
-    """The summary of a test on a line."""
+def seconds(moment):
+    return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+
+
+def test(line, server, folder, authority, key):
+    """The result of a test on a line, and what the line recorded."""
+    script, truth = os.path.abspath(__file__), os.path.join(folder, f"{line}.json")
+    own = f"{FATHOM} serve --port 0 --with web,stamp --web-port {OWN_PORT} --certificate {key[0]} --key {key[1]}"
+    # iperf3 would count a connection that only tries its port as a client, so it listens before the others.
     far = (
-        f"iperf3 -s >/dev/null 2>&1 & irtt server >/dev/null 2>&1 & "
-        f"{FATHOM} serve --port 0 --with web --web-port {OWN_PORT} >/dev/null 2>&1 & exec 2>/dev/null; python3 -m http.server -d {folder} {WEB_PORT} >/dev/null & "
-        f"exec python3 {os.path.abspath(__file__)} --serve"
+        f"iperf3 -s >/dev/null 2>&1 & irtt server >/dev/null 2>&1 & {own} >/dev/null & exec 2>/dev/null; "
+        f"python3 -m http.server -d {folder} {FILE_PORT} >/dev/null & exec python3 {script} --serve"
     )
-    test = f"{FATHOM} test {server} --json --no-save --phases idle,down,up,drain --max-phase 20s"
-    # iperf3 listens before Python does, and a connection of this kind would count as a client.
-    command = [FATHOM, "lab", "--line", line, "--far", far, "--", "sh", "-c", f"python3 {os.path.abspath(__file__)} --wait && exec {test}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    test = f"env SSL_CERT_FILE={authority} {FATHOM} test {server} --json --no-save --phases idle,down,up,drain --max-phase 20s"
+    near = f"python3 {script} --wait && exec {test}"
+    command = [FATHOM, "lab", "-q", "--line", line, "-o", truth, "--far", far, "--", "sh", "-c", near]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400)
     if done.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
-    return json.loads(done.stdout)["summary"]
+    with open(truth) as file:
+        return json.loads(done.stdout), json.load(file)
 
 
-def latency(summary, phase):
-    """Median and 90th percentile of a phase, in s."""
-    found = [p["latency"] for p in summary["phases"] if p["phase"] == phase]
-    return (found[0]["p50_s"], found[0]["p90_s"]) if found else None
+def value_at(series, at_ns):
+    """Of samples, the value at a time: between the two samples next to it, or that of the next one if they are far
+    apart, because an empty queue sees no packets."""
+    times, values = series["at_ns"], series["values"]
+    after = bisect.bisect(times, at_ns)
+    if after in (0, len(times)):
+        return values[max(after - 1, 0)] if values else 0
+    before = after - 1
+    width = times[after] - times[before]
+    share = (at_ns - times[before]) / width
+    if width > 200e6:
+        share = round(share)
+    return values[before] * (1 - share) + values[after] * share
+
+
+def quantiles(values):
+    ordered = sorted(values)
+    return [ordered[int(p * len(ordered))] for p in (0.5, 0.9)]
+
+
+def increases(result, truth, name):
+    """Median and 90th percentile of the latency of a phase, less the idle median, and the true ones, in s."""
+    phases = {phase["phase"]: phase for phase in result["summary"]["phases"]}
+    phase = phases.get(name, {})
+    if "latency" not in phase:
+        return None
+    idle = phases["idle"]["latency"]["p50_s"]
+    seen = [phase["latency"][key] - idle for key in ("p50_s", "p90_s")]
+    begin = seconds(result["started"]) - seconds(truth["started"]) + phase["start_s"]
+    times = [(begin + i * EVERY_S) * 1e9 for i in range(int(phase["duration_s"] / EVERY_S))]
+    queues = [series for series in truth["series"] if series["metric"] == "sojourn_s"]
+    return seen, quantiles([sum(value_at(queue, at) for queue in queues) for at in times])
+
+
+def is_equal(one, other):
+    return abs(one - other) <= max(DIFFERENCE_S, RATIO * other)
 
 
 def main():
-    lines, differs = sys.argv[1:] or LINES, 0
-    print(f"{'line':14}{'server':16}{'download: p50':>14}{'p90':>8}{'upload: p50':>14}{'p90':>8}   ms; * differs from fathom serve")
+    lines, differs, count = sys.argv[1:] or LINES, 0, 0
+    head = "".join(f"{direction + ': p50':>15}{'true':>8}{'p90':>9}{'true':>8}" for direction in ("download", "upload"))
+    print(f"{'line':15}{'server':20}{head}   ms more than idle; * differs from the truth")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
+        authority, *key = certificate(folder, FAR)
         with open(f"{folder}/file", "wb") as file:
             file.write(os.urandom(FILE_BYTES))
         for line in lines:
-            reference = {}
             for name, server in SERVERS.items():
-                summary, text = test(line, server, folder), f"{line:14}{name:16}"
+                result, truth = test(line, server, folder, authority, key)
+                text = f"{line:15}{name:20}"
                 for phase in ("down", "up"):
-                    seen = latency(summary, phase)
-                    own = reference.setdefault(phase, seen)
-                    for column, width in ((0, 14), (1, 8)):
-                        if seen is None:
-                            text += f"{'-':>{width}}"
-                            continue
-                        off = abs(seen[column] - own[column])
-                        is_equal = off <= max(DIFFERENCE_S, RATIO * own[column])
-                        differs += not is_equal and column == 1
-                        text += f"{seen[column] * 1e3:>{width - 1}.1f}{' ' if is_equal else '*'}"
+                    found = increases(result, truth, phase)
+                    if found is None:
+                        text += f"{'-':>15}{'-':>8}{'-':>9}{'-':>8}"
+                        continue
+                    for seen, true, width in zip(*found, (15, 9)):
+                        same = is_equal(seen, true)
+                        count, differs = count + 1, differs + (not same)
+                        text += f"{seen * 1e3:>{width - 1}.1f}{' ' if same else '*'}{true * 1e3:>8.1f}"
                 print(text, flush=True)
+    print(f"{count - differs} of {count} equal the truth")
     return 1 if differs else 0
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--serve"]:
         serve()
+        threading.Event().wait()
     if sys.argv[1:] == ["--wait"]:
         sys.exit(wait())
     sys.exit(main())

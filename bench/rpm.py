@@ -4,17 +4,23 @@ bench/truth.py.
 
 The server is `fathom serve --with web`. By draft-ietf-ippm-responsiveness-09, tcp_f, tls_f, http_f
 and http_l are each one round trip, so RPM = 60 / TM(q): q is the delay of both queues every 50 ms
-while a direction is loaded, and TM the mean of its lowest 95 %. Of a download, http_l also contains
-the packets of other streams that HTTP/2 and the kernel already have, about five, and the wait for
-lost ones. The foreign part contains no such wait. The peer is
-cf-mach (`mach`; cargo install cf-mach).
+while a direction is loaded, and TM the mean of its lowest 95 %. The peer is cf-mach (`mach`; cargo
+install cf-mach).
 
-  bench/rpm.py     as root; exit code 1 if the foreign part of fathom is more than 5 % off
+Of a download, http_l also contains what TCP itself adds: a response waits until an acknowledgment
+of its connection lets the next packet leave, and for lost packets before it. `plain TCP` shows how
+much that is at least: the server in this file has neither HTTP nor TLS, keeps one packet of load
+in the kernel, and sends a response before any more load. Its foreign part is taken as exact.
+
+  bench/rpm.py     as root; exit code 1 if fathom is more than 5 % off, and more than plain TCP
 """
+import collections
 import json
 import os
 import re
+import select
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +31,11 @@ from common import FATHOM
 
 PORT = 8443
 TOLERANCE = 0.05
+# Of plain TCP: a packet, a response, connections as fathom has them, and its requests.
+PLAIN_PORT, PIECE_BYTES, RESPONSE_BYTES, FLOWS = 8444, 1448, 32, 4
+REQUEST_EVERY_S, LOAD_S = 0.2, 14
+# linux/tcp.h
+NOTSENT_LOWAT = 25
 URL = f"https://{truth.SERVER}:{PORT}"
 
 
@@ -40,6 +51,78 @@ def certificate(folder, address):
     truth.run(f"openssl x509 -req -in {at('csr')} -CA {at('ca.pem')} -CAkey {at('ca.key')} -CAcreateserial "
               f"-out {at('chain.pem')} -days 2 -extfile {at('names')}")
     return at("ca.pem"), at("chain.pem"), at("key.pem")
+
+
+def serve_plainly():
+    """Sends load on each connection, and a short response for each byte that arrives, until it is killed."""
+    listener = socket.create_server(("", PLAIN_PORT))
+    poll, connections, requests = select.poll(), {}, collections.Counter()
+    poll.register(listener, select.POLLIN)
+    while True:
+        for number, event in poll.poll():
+            if number == listener.fileno():
+                connection, _ = listener.accept()
+                connection.setblocking(False)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.setsockopt(socket.IPPROTO_TCP, NOTSENT_LOWAT, 1)
+                connections[connection.fileno()] = connection
+                poll.register(connection, select.POLLIN | select.POLLOUT)
+                continue
+            connection = connections[number]
+            try:
+                if event & select.POLLIN:
+                    requests[number] += len(connection.recv(100))
+                if event & select.POLLOUT:
+                    kind, length = (b"R", RESPONSE_BYTES) if requests[number] else (b"L", PIECE_BYTES)
+                    connection.send(kind + bytes(length - 1), socket.MSG_EOR | (socket.MSG_MORE if kind == b"L" else 0))
+                    requests[number] -= kind == b"R"
+            except BlockingIOError:
+                pass
+            except OSError:
+                poll.unregister(number)
+                connections.pop(number).close()
+
+
+def load_plainly():
+    """Receives load for a while, and prints when each response arrived and how long it took, in s."""
+    connections = [socket.create_connection((truth.SERVER, PLAIN_PORT)) for _ in range(FLOWS)]
+    held, sent = [b""] * FLOWS, [collections.deque() for _ in range(FLOWS)]
+    begin = due = time.time()
+    while time.time() < begin + LOAD_S:
+        if time.time() >= due:
+            due += REQUEST_EVERY_S
+            for connection, times in zip(connections, sent):
+                times.append(time.time())
+                connection.send(b"?")
+        ready, _, _ = select.select(connections, [], [], max(0, due - time.time()))
+        for connection in ready:
+            which = connections.index(connection)
+            data, at = held[which] + connection.recv(1 << 16), 0
+            while at < len(data):
+                length = RESPONSE_BYTES if data[at:at + 1] == b"R" else PIECE_BYTES
+                if at + length > len(data):
+                    break
+                if length == RESPONSE_BYTES:
+                    begun = sent[which].popleft()
+                    print(time.time(), time.time() - begun)
+                at += length
+            held[which] = data[at:]
+
+
+def plainly(seen, _authority):
+    """The same, with the least that TCP needs."""
+    script = os.path.abspath(__file__)
+    server = truth.serve(f"python3 {script} --serve")
+    try:
+        done = subprocess.run(truth.inside("client", f"python3 {script} --load"), shell=True, check=True, capture_output=True, text=True)
+    finally:
+        truth.stop(server)
+    responses = [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
+    # As fathom does, without the start of the load.
+    first, last = responses[0][0] + 1, responses[-1][0]
+    loaded = trimmed_mean([delay for at, delay in responses if first <= at < last])
+    queue = trimmed_mean([up + down for at, up, down in seen.rows if first <= at < last])
+    return {"down": (60 / ((queue + loaded) / 2), None, 60 / queue)}
 
 
 def trimmed_mean(delays):
@@ -98,14 +181,14 @@ def main():
     if shutil.which("mach") is None:
         sys.exit("mach is not installed: cargo install cf-mach (needs cmake and libclang-dev)")
     truth.build_line()
-    wrong = 0
+    errors = {}
     print(f"{'tool':10}{'direction':>10}{'RPM':>8}{'expected':>10}{'error':>8}{'foreign part':>14}{'error':>8}")
     try:
         with tempfile.TemporaryDirectory() as folder:
             authority, chain, key = certificate(folder, truth.SERVER)
             server = truth.serve(f"{FATHOM} serve --with web --web-port {PORT} --certificate {chain} --key {key}")
             try:
-                for name, tool in (("fathom", fathom), ("cf-mach", mach)):
+                for name, tool in (("fathom", fathom), ("plain TCP", plainly), ("cf-mach", mach)):
                     seen = truth.Truth()
                     seen.start()
                     results = tool(seen, authority)
@@ -114,14 +197,19 @@ def main():
                         error = lambda value: f"{value / right - 1:>+8.1%}"
                         part = f"{new:>14.0f}{error(new)}" if new else f"{'-':>14}{'-':>8}"
                         print(f"{name:10}{direction:>10}{rpm:>8.0f}{right:>10.0f}{error(rpm)}{part}", flush=True)
-                        wrong += new is not None and abs(new / right - 1) > TOLERANCE
+                        errors[name, direction] = abs(rpm / right - 1)
                     truth.quiet_line()
             finally:
                 truth.stop(server)
     finally:
         truth.destroy_line()
-    return 1 if wrong else 0
+    floor = max(TOLERANCE, errors["plain TCP", "down"])
+    return 1 if errors["fathom", "down"] > floor or errors["fathom", "up"] > TOLERANCE else 0
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--serve"]:
+        serve_plainly()
+    if sys.argv[1:] == ["--load"]:
+        sys.exit(load_plainly())
     sys.exit(main())

@@ -1,5 +1,5 @@
 //! iperf3: the control connection of one test (iperf 3.1 and later), at the client's end and in
-//! [`server`] at the server's, which knows TCP only.
+//! [`server`] at the server's.
 //!
 //! The client sends a cookie, then the server leads through states of one byte each. The streams
 //! are connections to the same port that start with the same cookie. iperf3 has no specification;
@@ -138,6 +138,8 @@ pub struct StreamResult {
     pub packets: u64,
     /// Those of them that were lost.
     pub errors: u64,
+    /// Jitter of what the server received, in s.
+    pub jitter: f64,
 }
 
 /// In a test of UDP, the server writes -1 as a number of 64 bit without a sign.
@@ -410,7 +412,8 @@ mod tests {
         framed_results.iter().for_each(|byte| client.handle_input(&[*byte]));
         assert!(all(&mut client).is_empty() && !client.is_over());
         client.handle_input(&[14]);
-        let streams = vec![StreamResult { id: 1, bytes: 7, retransmits: -1, packets: 9, errors: 2 }];
+        let streams =
+            vec![StreamResult { id: 1, bytes: 7, retransmits: -1, packets: 9, errors: 2, jitter: 0.0 }];
         let results = Results { congestion_used: Some("bbr".to_owned()), streams };
         assert_eq!(all(&mut client), [Output::Send(vec![16]), Output::Results(results)]);
         client.handle_close();

@@ -256,10 +256,9 @@ pub(crate) struct ServeArgs {
     pub(crate) token: TokenArgs,
     /// Also serve clients of another program
     ///
-    /// iperf3: TCP port 5201, with TCP tests of any direction. irtt: UDP port 2112. stamp: UDP port
-    /// 862 (RFC 8762), which needs root. web: clients of networkQuality, ndt7, and
-    /// Cloudflare's and LibreSpeed's speed tests, with and without TLS. all: each of them. Their
-    /// clients cannot know a token.
+    /// iperf3: port 5201, TCP and UDP. irtt: UDP port 2112. stamp: UDP port 862 (RFC 8762), which
+    /// needs root. web: clients of networkQuality, ndt7, and Cloudflare's and LibreSpeed's speed
+    /// tests, with and without TLS. all: each of them. Their clients cannot know a token.
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["token", "token_file"],
         help_heading = "Connection options")]
     pub(crate) with: Vec<OtherProtocol>,

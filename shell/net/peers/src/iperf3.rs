@@ -12,7 +12,7 @@ use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::segment_bytes;
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::{FlowReport, LoadSender, Reception};
-use fathom_protocol::iperf3::datagrams::{HEADER_BYTES, OPENING, before, header, is_answer};
+use fathom_protocol::iperf3::datagrams::{Numbers, OPENING, is_answer};
 use fathom_protocol::iperf3::{
     COOKIE_BYTES, Client, Cookie, DEFAULT_PORT, Iperf3Error, Mode, Output, Plan, Results, StreamResult, Udp,
 };
@@ -299,12 +299,12 @@ fn datagrams(direction: Direction, udp: Socket, plan: Udp, clock: Clock) -> std:
             let rate = Rate::from_bits_per_second(plan.bits_per_second);
             let sender = LoadSender::whole(rate, plan.length as usize, clock.now());
             send_datagrams((open, &udp), sender, clock, |number, now, bytes| {
-                bytes[..HEADER_BYTES].copy_from_slice(&header(number, now.as_nanos()));
+                Numbers::Wide.write(number, now.as_nanos(), bytes);
             })
         }),
         Direction::Down => Box::new(move |meter| {
             let (open, _other) = &ends;
-            receive_datagrams((open, &udp), meter, 0, before)
+            receive_datagrams((open, &udp), meter, 0, |datagram| Numbers::Wide.before(datagram))
         }),
     };
     Ok(OpenFlow { socket, congestion_control: None, transfer })

@@ -52,6 +52,10 @@ pub fn ping_target(
     let address = |default| first(&at(default), default, *family);
     let limits = Limits { stop, clock: config.clock, patience: config.timeout };
     let connector = Connector { family: *family, trust, limits, tls: OnceCell::new() };
+    let accepting = |default| {
+        let found = resolve_server(&at(default), default, *family)?;
+        accepting(&found, &connector.limits).ok_or_else(|| no_address(&at(default)))
+    };
     let tls = || Tls::to(host, connector.tls_config()?);
     let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     // A URL of a scheme that browsers do not know may have no path.
@@ -78,10 +82,10 @@ pub fn ping_target(
             dns::check_name(name).map_err(|rule| fail(format!("invalid name (expected {rule})")))?;
             plain(target, address(53)?, PingProbe::Dns(name.to_owned()))
         }
-        "tcp" => plain(target, address(80)?, PingProbe::Tcp),
+        "tcp" => plain(target, accepting(80)?, PingProbe::Tcp),
         "tls" => {
             let web = WebProbe { tls: Some(tls_handshake(tls()?)), ..WebProbe::default() };
-            plain(target, address(443)?, PingProbe::Web(ProbeKind::Tls, web))
+            plain(target, accepting(443)?, PingProbe::Web(ProbeKind::Tls, web))
         }
         "http" | "https" => {
             let encryption = (url.scheme() == "https").then(tls).transpose()?.map(|tls| -> Encryption {
@@ -89,10 +93,11 @@ pub fn ping_target(
             });
             let head = Some(head_request(&authority, &path));
             let web = WebProbe { request: head, is_head: true, encryption, ..WebProbe::default() };
-            plain(target, address(80)?, PingProbe::Web(ProbeKind::Persistent, web))
+            plain(target, accepting(80)?, PingProbe::Web(ProbeKind::Persistent, web))
         }
         "h2" | "h3" => {
-            let (address, is_datagram) = (address(443)?, url.scheme() == "h3");
+            let is_datagram = url.scheme() == "h3";
+            let address = if is_datagram { address(443) } else { accepting(443) }?;
             let start = match is_datagram {
                 true => http3_requests(&tls()?, address, &authority, &path),
                 false => http2_requests(&tls()?, &authority, &path),
@@ -110,8 +115,18 @@ fn plain(name: &str, address: SocketAddr, probe: PingProbe) -> PingTarget {
 
 /// The first address of a host.
 fn first(server: &str, default_port: u16, family: Option<Family>) -> Result<SocketAddr, TestError> {
-    let found = resolve_server(server, default_port, family)?;
-    found.first().copied().ok_or_else(|| TestError::Host(format!("{server}: no address")))
+    resolve_server(server, default_port, family)?.first().copied().ok_or_else(|| no_address(server))
+}
+
+fn no_address(server: &str) -> TestError {
+    TestError::Host(format!("{server}: no address"))
+}
+
+/// Of several addresses, the first that accepts a connection; if none does, the first.
+fn accepting(found: &[SocketAddr], limits: &Limits<'_>) -> Option<SocketAddr> {
+    let accepts = |address: &&SocketAddr| limits.connect(**address, |_| Ok(())).is_ok();
+    let chosen = if found.len() > 1 { found.iter().find(accepts) } else { None };
+    chosen.or(found.first()).copied()
 }
 
 /// A session for all probes of the ping.
@@ -122,4 +137,29 @@ fn irtt_config(request: &PingRequest, config: &PingConfig) -> TestConfig {
     test.phases.truncate(1);
     test.phases.iter_mut().for_each(|phase| phase.max = longest);
     TestConfig { token: request.token.clone(), sample_every: config.interval, ..test }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_os::clock::Clock;
+    use std::net::TcpListener;
+
+    #[test]
+    fn the_first_address_that_accepts_is_taken() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let open = listener.local_addr().unwrap();
+        let closed = SocketAddr::from(([127, 0, 0, 2], open.port()));
+        let stop = AtomicBool::new(false);
+        let limits = Limits { stop: &stop, clock: Clock::start(), patience: Duration::from_secs(5) };
+        for (found, expected) in [
+            (&[closed, open][..], Some(open)),
+            (&[open, closed], Some(open)),
+            (&[closed, closed], Some(closed)),
+            (&[closed], Some(closed)),
+            (&[], None),
+        ] {
+            assert_eq!(accepting(found, &limits), expected, "{found:?}");
+        }
+    }
 }

@@ -22,7 +22,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Datagrams sent without a look at the connection, or received per call.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 /// Interval of looks for a proof.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Space for what arrives while the thread does not run.
@@ -85,10 +85,10 @@ pub(crate) fn serve(
     }
 }
 
-/// A socket with the port of the probes, so that firewalls and NAT let the load pass. The kernel
+/// A socket with the port of a listener, so that firewalls and NAT let the load pass. The kernel
 /// prefers it to the listener for datagrams from `client`. A probe of others that arrives between
 /// the two calls is lost.
-fn connected(local: SocketAddr, client: SocketAddr, class: u8) -> io::Result<Socket> {
+pub(crate) fn connected(local: SocketAddr, client: SocketAddr, class: u8) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     share_port(&socket)?;
     socket.bind(&local.into())?;

@@ -1,4 +1,6 @@
 //! Tests of iperf3 clients: sessions whose control connection speaks iperf3.
+pub(crate) mod udp;
+
 use crate::flow::Flow;
 use crate::limited::{End, FLOWS_PATIENCE, Limited, OpenSession, TICK, flush, report_end, still_open};
 use crate::load;
@@ -15,10 +17,12 @@ use fathom_protocol::iperf3::{COOKIE_BYTES, Mode, StreamResult};
 use fathom_units::{Direction, Duration, Rate, Time};
 use socket2::Socket;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::Read;
 use std::net::{IpAddr, Shutdown};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use udp::Arrivals;
 
 /// Answer to a client for which there is no place (`ACCESS_DENIED`).
 pub(crate) const REFUSED: u8 = 255;
@@ -27,13 +31,17 @@ const STREAMS_TICK: Duration = Duration::from_millis(5);
 
 /// The letters with which each connection of a test starts.
 pub(crate) type Cookie = [u8; COOKIE_BYTES];
-/// A connection that carries a stream.
+/// A connection, or a connected socket of UDP, that carries a stream.
 type Stream = (Socket, Slot);
 
-/// Tests that wait for streams. Cookies are sent in clear text, so a stream must also come from the
-/// address of its test.
+/// Tests that wait for streams.
 #[derive(Default, Debug)]
-pub(crate) struct Tests(Mutex<HashMap<(Cookie, IpAddr), Waiting>>);
+pub(crate) struct Tests {
+    /// Cookies are sent in clear text, so a stream must also come from the address of its test.
+    tcp: Mutex<HashMap<(Cookie, IpAddr), Waiting>>,
+    /// Streams of UDP have no cookie, so one test of each address waits at a time.
+    udp: Mutex<HashMap<IpAddr, (Cookie, Waiting)>>,
+}
 
 #[derive(Debug)]
 struct Waiting {
@@ -41,29 +49,55 @@ struct Waiting {
     streams: Sender<Stream>,
 }
 
+impl Waiting {
+    /// Hands a stream to its test. Returns whether more are missing.
+    fn take(&mut self, stream: Stream) -> bool {
+        self.missing = self.missing.saturating_sub(1);
+        // Fails if the test has ended.
+        let _ = self.streams.send(stream);
+        self.missing > 0
+    }
+}
+
 impl Tests {
     /// Whether the next connection of `client` with this cookie is a stream.
     pub(crate) fn awaits(&self, cookie: Cookie, client: IpAddr) -> bool {
-        lock(&self.0).contains_key(&(cookie, client))
+        lock(&self.tcp).contains_key(&(cookie, client))
     }
     /// Hands a stream to its test.
     pub(crate) fn deliver(&self, cookie: Cookie, client: IpAddr, stream: Stream) {
-        let mut tests = lock(&self.0);
-        let Some(test) = tests.get_mut(&(cookie, client)) else { return };
-        test.missing = test.missing.saturating_sub(1);
-        // Fails if the test has ended.
-        let _ = test.streams.send(stream);
-        if test.missing == 0 {
+        let mut tests = lock(&self.tcp);
+        if tests.get_mut(&(cookie, client)).is_some_and(|test| !test.take(stream)) {
             tests.remove(&(cookie, client));
         }
     }
-    fn wait_for(&self, cookie: Cookie, client: IpAddr, missing: u32) -> Receiver<Stream> {
+    /// Whether a test of `client` waits for streams of UDP.
+    fn awaits_udp(&self, client: IpAddr) -> bool {
+        lock(&self.udp).contains_key(&client)
+    }
+    /// Hands a stream of UDP to its test.
+    fn deliver_udp(&self, client: IpAddr, stream: Stream) {
+        let mut tests = lock(&self.udp);
+        if tests.get_mut(&client).is_some_and(|(_, test)| !test.take(stream)) {
+            tests.remove(&client);
+        }
+    }
+    /// Returns `None` if the test would wait next to another one for streams of UDP.
+    fn wait_for(&self, cookie: Cookie, client: IpAddr, request: &Request) -> Option<Receiver<Stream>> {
         let (streams, received) = channel();
-        lock(&self.0).insert((cookie, client), Waiting { missing, streams });
-        received
+        let waiting = Waiting { missing: request.connections(), streams };
+        if request.udp.is_none() {
+            lock(&self.tcp).insert((cookie, client), waiting);
+        } else if let Entry::Vacant(place) = lock(&self.udp).entry(client) {
+            place.insert((cookie, waiting));
+        } else {
+            return None;
+        }
+        Some(received)
     }
     fn remove(&self, cookie: Cookie, client: IpAddr) {
-        lock(&self.0).remove(&(cookie, client));
+        lock(&self.tcp).remove(&(cookie, client));
+        lock(&self.udp).retain(|address, (of, _)| (*address, *of) != (client, cookie));
     }
 }
 
@@ -81,6 +115,7 @@ pub(crate) fn run(open: OpenSession, socket: Socket, cookie: Cookie, slot: Slot)
         streams: Vec::new(),
         awaited: None,
         flows: Vec::new(),
+        arrivals: Vec::new(),
         started: session.since,
     };
     let end = test.converse();
@@ -109,6 +144,8 @@ struct Test<'a> {
     awaited: Option<Awaited>,
     /// Kept until the end, because their sockets close with a reset.
     flows: Vec<Arc<Flow>>,
+    /// What arrived of the streams of UDP, in the same order.
+    arrivals: Vec<Arc<Mutex<Arrivals>>>,
     started: Time,
 }
 
@@ -158,8 +195,10 @@ impl Test<'_> {
             self.machine.refuse_streams(most);
             return;
         }
-        let received = self.shared.iperf3.wait_for(self.cookie, self.session.client, wanted);
-        self.awaited = Some(Awaited { request, received });
+        match self.shared.iperf3.wait_for(self.cookie, self.session.client, &request) {
+            Some(received) => self.awaited = Some(Awaited { request, received }),
+            None => self.machine.deny(),
+        }
     }
     /// Takes the streams that have arrived, and starts the load once all have.
     fn collect_streams(&mut self) {
@@ -194,9 +233,10 @@ impl Test<'_> {
             class: 0,
             mac: None,
         };
-        if let Some(rate) = request.bits_per_second.filter(|_| direction == Direction::Down) {
+        let rate = request.bits_per_second.map(Rate::from_bits_per_second);
+        if let (Some(rate), Direction::Down, None) = (rate, direction, request.udp) {
             // A kernel that refuses sends faster than the client asked for.
-            let _ = set_pacing_rate(&socket, Rate::from_bits_per_second(rate));
+            let _ = set_pacing_rate(&socket, rate);
         }
         let flow = Arc::new(Flow::new(&plan, socket, 0, slot));
         if self.session.add(&flow, self.shared.config.max_flows).is_err() {
@@ -204,7 +244,18 @@ impl Test<'_> {
         }
         self.flows.push(Arc::clone(&flow));
         let (shared, session) = (Arc::clone(self.shared), Arc::clone(self.session));
-        let life = move || load::carry(&shared, &session, &flow, plan.congestion_control.as_ref());
+        let arrivals: Arc<Mutex<Arrivals>> = Arc::default();
+        self.arrivals.push(Arc::clone(&arrivals));
+        let udp = request.udp;
+        let life = move || {
+            load::carry(&shared, &session, &flow, || match (udp, rate) {
+                (None, _) => load::over_tcp(&shared, &session, &flow, plan.congestion_control.as_ref()),
+                (Some(udp), Some(rate)) if direction == Direction::Down => {
+                    udp::send(&shared, &session, &flow, (udp, rate), &arrivals)
+                }
+                (Some(udp), _) => udp::receive(&shared, &session, &flow, udp, &arrivals),
+            });
+        };
         if load::spawn(self.shared, "fathom-flow", life).is_err() {
             self.shared.counters.refuse(Refusal::Threads, Some(self.session.client));
         }
@@ -218,17 +269,18 @@ impl Test<'_> {
             let _ = flow.socket.shutdown(Shutdown::Write);
         }
         let took = self.shared.clock.now().saturating_since(self.started);
-        let result = |flow: &Arc<Flow>| {
-            let report = flow.report();
-            let retransmits = report.retransmits.map_or(-1, i64::from);
+        let result = |(flow, arrivals): (&Arc<Flow>, &Arc<Mutex<Arrivals>>)| {
+            let (report, arrivals) = (flow.report(), *lock(arrivals));
             StreamResult {
                 id: stream_id(report.number),
                 bytes: report.bytes,
-                retransmits,
-                ..Default::default()
+                retransmits: report.retransmits.map_or(-1, i64::from),
+                packets: arrivals.datagrams,
+                errors: arrivals.lost,
+                jitter: arrivals.jitter_s,
             }
         };
-        let results: Vec<StreamResult> = self.flows.iter().map(result).collect();
+        let results: Vec<StreamResult> = self.flows.iter().zip(&self.arrivals).map(result).collect();
         let used = self.flows.first().and_then(|flow| congestion_control(&flow.socket).ok());
         self.machine.report(&results, &used.unwrap_or_default(), took.as_secs_f64());
     }

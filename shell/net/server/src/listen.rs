@@ -17,6 +17,8 @@ pub(crate) struct Listening {
     pub(crate) tcp: Vec<Socket>,
     /// Of iperf3.
     pub(crate) iperf3: Vec<Socket>,
+    /// Of its streams of UDP.
+    pub(crate) iperf3_udp: Vec<Socket>,
     #[cfg(feature = "web")]
     /// Of the web server.
     pub(crate) web: Vec<Socket>,
@@ -46,6 +48,7 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
     let mut listening = Listening {
         tcp: Vec::new(),
         iperf3: Vec::new(),
+        iperf3_udp: Vec::new(),
         #[cfg(feature = "web")]
         web: Vec::new(),
         udp: Vec::new(),
@@ -71,9 +74,11 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
         if let Some(port) = config.web.as_ref().and_then(|web| web.port) {
             listening.web.push(other_listener(*ip, port, config)?);
         }
-        for (port, sockets) in
-            [(config.irtt_port, &mut listening.irtt), (config.stamp_port, &mut listening.stamp)]
-        {
+        for (port, sockets) in [
+            (config.iperf3_port, &mut listening.iperf3_udp),
+            (config.irtt_port, &mut listening.irtt),
+            (config.stamp_port, &mut listening.stamp),
+        ] {
             let Some(port) = port else { continue };
             let other = SocketAddr::new(*ip, port);
             let of_other = |error| ServerError::Listen { address: other, transport: "UDP", error };

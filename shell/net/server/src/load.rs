@@ -89,9 +89,25 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
 
 /// Main function of the thread of a flow that another protocol has opened: carries the load until
 /// the session ends.
-pub(crate) fn carry(shared: &Shared, session: &Session, flow: &Flow, wanted: Option<&CongestionControl>) {
+pub(crate) fn carry(
+    shared: &Shared,
+    session: &Session,
+    flow: &Flow,
+    transfer: impl FnOnce() -> io::Result<()>,
+) {
     let _ended = Ended { shared, session, flow };
-    let _ = prepare(flow, wanted).and_then(|()| transfer(shared, session, flow));
+    let _ = transfer();
+}
+
+/// Carries the load of a flow of TCP.
+pub(crate) fn over_tcp(
+    shared: &Shared,
+    session: &Session,
+    flow: &Flow,
+    wanted: Option<&CongestionControl>,
+) -> io::Result<()> {
+    prepare(flow, wanted)?;
+    transfer(shared, session, flow)
 }
 
 /// Runs `life` in a thread. If none can be started, `life` is dropped.

@@ -3,6 +3,7 @@ use crate::config::{Config, ServerError};
 use crate::echo::{self, OwnProbes};
 use crate::event::Event;
 use crate::front;
+use crate::iperf3::udp::Openings;
 use crate::irtt::Irtt;
 use crate::listen::{self, Listening};
 use crate::shared::Shared;
@@ -55,14 +56,18 @@ impl Server {
         Ok(server)
     }
     fn serve(listening: Listening, shared: Arc<Shared>) -> Result<Server, ServerError> {
-        let Listening { tcp, iperf3, udp, irtt, stamp, port, addresses, .. } = listening;
-        let [for_front, for_echo, for_irtt, for_stamp] = [(); 4].map(|()| Arc::clone(&shared));
+        let Listening { tcp, iperf3, iperf3_udp, udp, irtt, stamp, port, addresses, .. } = listening;
+        let [for_front, for_echo, for_iperf3, for_irtt, for_stamp] = [(); 5].map(|()| Arc::clone(&shared));
         let tokens = new_tokens()?;
         let mut server = Server { shared, port, addresses, fingerprint: None, threads: Vec::new() };
         #[cfg(feature = "web")]
         server.start_web(listening.web)?;
         server.threads.push(start("fathom-front", move || front::run(&for_front, &tcp, &iperf3))?);
         server.threads.push(start("fathom-echo", move || echo::run(&for_echo, &udp, || OwnProbes))?);
+        if !iperf3_udp.is_empty() {
+            let run = move || echo::run(&for_iperf3, &iperf3_udp, || Openings);
+            server.threads.push(start("fathom-iperf3-udp", run)?);
+        }
         if !irtt.is_empty() {
             let run = move || echo::run(&for_irtt, &irtt, || Irtt::new(tokens.clone()));
             server.threads.push(start("fathom-irtt", run)?);

@@ -22,7 +22,7 @@ use fathom_certificate::{Certificate, Tls};
 use fathom_os::poll::{self, PollFd};
 use fathom_pages::{Judge, Pages};
 use hyper::Request;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::rt::Executor;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -45,7 +45,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{interval, sleep};
 use tokio_rustls::TlsAcceptor;
-use transport::{PieceSize, Records, Transport};
+use transport::{Pieces, Records, Responding, Transport};
 
 /// Pause after accept(2) failed for lack of descriptors or memory.
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
@@ -175,7 +175,7 @@ struct Connection {
     is_secure: bool,
     /// For the state of its TCP.
     socket: Option<Socket>,
-    piece: Arc<PieceSize>,
+    pieces: Arc<Pieces>,
     activity: Arc<Activity>,
     _place: Place,
     _slot: Slot,
@@ -236,7 +236,7 @@ fn admit((stream, early): (TcpStream, Vec<u8>), client: SocketAddr, common: &Arc
         local,
         is_secure: false,
         socket: SockRef::from(&stream).try_clone().ok(),
-        piece: Arc::default(),
+        pieces: Arc::default(),
         activity,
         _place: place,
         _slot: slot,
@@ -252,7 +252,7 @@ fn admit((stream, early): (TcpStream, Vec<u8>), client: SocketAddr, common: &Arc
 async fn serve(stream: TcpStream, early: Vec<u8>, mut connection: Connection) {
     let common = &connection.common;
     let acceptor = if early.is_empty() { &common.acceptor } else { &common.page_acceptor }.clone();
-    let piece = Arc::clone(&connection.piece);
+    let pieces = Arc::clone(&connection.pieces);
     let patience = Duration::from_nanos(connection.common.shared.config.patience.as_nanos());
     let start = async {
         let mut first = [0];
@@ -260,14 +260,14 @@ async fn serve(stream: TcpStream, early: Vec<u8>, mut connection: Connection) {
             Some(byte) => *byte == HANDSHAKE,
             None => matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == HANDSHAKE,
         };
-        let stream = Transport::new(stream, early, piece);
+        let stream = Transport::new(stream, early, pieces);
         Some(if is_tls { Err(acceptor.accept(stream).await.ok()?) } else { Ok(stream) })
     };
     match tokio::time::timeout(patience, start).await {
         Ok(Some(Ok(plain))) => answer(plain, connection).await,
         Ok(Some(Err(encrypted))) => {
             connection.is_secure = true;
-            answer(Records(encrypted), connection).await;
+            answer(Records::new(encrypted), connection).await;
         }
         // An error of the client only ends its own connection.
         Ok(None) => {}
@@ -283,7 +283,13 @@ async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, co
     let own = Arc::clone(&connection);
     let service = service_fn(move |request: Request<Incoming>| {
         let of_request = Arc::clone(&own);
-        async move { Ok::<_, Infallible>(respond(request, of_request).await) }
+        // That to an upload comes at its end.
+        let responding = request.body().is_end_stream().then(|| Responding::new(&own.pieces));
+        async move {
+            let response = respond(request, of_request).await;
+            drop(responding);
+            Ok::<_, Infallible>(response)
+        }
     });
     let mut builder = auto::Builder::new(Guarded(Arc::clone(&connection.common.shared)));
     builder.http1().timer(TokioTimer::new()).max_buf_size(MAX_HEAD_BYTES);

@@ -129,8 +129,16 @@ pub fn set_dscp(socket: &Socket, is_ipv6: bool, dscp: u8) -> io::Result<()> {
 ///
 /// # Errors
 /// See `sendmsg`.
-pub fn send_piece(socket: &Socket, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+pub fn send_piece(socket: &Socket, parts: &[IoSlice<'_>], _more_follows: bool) -> io::Result<usize> {
     socket.send_vectored(parts)
+}
+
+/// Fails: the maximum segment size of a connection is not read here.
+///
+/// # Errors
+/// Always.
+pub fn segment_bytes(_socket: &Socket) -> io::Result<u32> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Does nothing: the system sets the flow label.

@@ -247,12 +247,14 @@ pub fn set_flow_class(socket: &Socket, class: u8) -> io::Result<()> {
     set_class(socket, socket.domain()? == Domain::IPV6, class)
 }
 
-/// Sends on a TCP socket, as a packet that later data does not join.
+/// Sends on a TCP socket, as a packet that later data does not join. If more follows, whole segments
+/// have no push flag: the receiver may acknowledge two at once, and join them before that.
 ///
 /// # Errors
 /// See `sendmsg(2)`.
-pub fn send_piece(socket: &Socket, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-    socket.send_vectored_with_flags(parts, libc::MSG_EOR | libc::MSG_NOSIGNAL)
+pub fn send_piece(socket: &Socket, parts: &[IoSlice<'_>], more_follows: bool) -> io::Result<usize> {
+    let more = if more_follows { libc::MSG_MORE } else { 0 };
+    socket.send_vectored_with_flags(parts, libc::MSG_EOR | libc::MSG_NOSIGNAL | more)
 }
 
 /// Sets the flow label of sent IPv6 packets to 0, instead of one that the kernel chooses and a

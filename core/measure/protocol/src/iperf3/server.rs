@@ -1,4 +1,5 @@
-//! The server's end of the control connection of one TCP test.
+//! The server's end of the control connection of one test.
+use super::datagrams::{LONGEST_BYTES, Numbers};
 use super::{Mode, STREAMS_LIMIT, StreamResult, number, state};
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -25,8 +26,19 @@ pub struct Request {
     pub streams: u32,
     /// Congestion control of this end's streams; `None` for the default.
     pub congestion_control: Option<String>,
-    /// Rate of each stream in bit/s, if it is limited.
+    /// Rate of each stream in bit/s, if it is limited. It is in those of UDP that this end sends.
     pub bits_per_second: Option<u64>,
+    /// UDP instead of TCP.
+    pub udp: Option<UdpStreams>,
+}
+
+/// Datagrams that a client asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UdpStreams {
+    /// Length of a datagram in bytes, with the header.
+    pub length: u32,
+    /// Their numbers.
+    pub numbers: Numbers,
 }
 
 impl Request {
@@ -150,6 +162,9 @@ impl Server {
                 id: stream.id,
                 bytes: stream.bytes,
                 retransmits: stream.retransmits,
+                jitter: stream.jitter,
+                errors: stream.errors,
+                packets: stream.packets,
                 end_time: seconds,
                 ..StreamReport::default()
             };
@@ -173,6 +188,12 @@ impl Server {
             self.output.clear();
             self.refuse(TOO_MANY_STREAMS, format!("more than {limit} streams"));
         }
+    }
+    /// Refuses the test because another one of its host is about to start.
+    pub fn deny(&mut self) {
+        self.output.clear();
+        self.send(&[state::ACCESS_DENIED]);
+        self.end(Output::Failed(Failure::Unsupported("two UDP tests of one host start at once".to_string())));
     }
     /// The server ends the test.
     pub fn terminate(&mut self) {
@@ -298,13 +319,19 @@ impl Request {
             bandwidth: u64,
             #[serde(default)]
             fqrate: u64,
+            #[serde(default)]
+            udp: bool,
+            #[serde(default)]
+            len: u32,
+            #[serde(default)]
+            udp_counters_64bit: u32,
         }
         const fn one() -> u32 {
             1
         }
         let read: Parameters = serde_json::from_slice(text).map_err(|e| e.to_string())?;
-        if !read.tcp {
-            return Err("only TCP".to_string());
+        if read.tcp == read.udp {
+            return Err("neither TCP nor UDP".to_string());
         }
         if !(1..=STREAMS_LIMIT).contains(&read.parallel) {
             return Err(format!("{} streams (1 to {STREAMS_LIMIT})", read.parallel));
@@ -314,12 +341,23 @@ impl Request {
             (false, true) => Mode::Reverse,
             (false, false) => Mode::Forward,
         };
-        let limits = [read.bandwidth, read.fqrate].into_iter().filter(|rate| *rate > 0);
+        let bits_per_second = [read.bandwidth, read.fqrate].into_iter().filter(|rate| *rate > 0).min();
+        let numbers = if read.udp_counters_64bit > 0 { Numbers::Wide } else { Numbers::Narrow };
+        let udp = read.udp.then_some(UdpStreams { length: read.len, numbers });
+        let lengths = Numbers::Wide.header_bytes() as u32..=LONGEST_BYTES;
+        if udp.is_some_and(|udp| !lengths.contains(&udp.length)) {
+            let (least, most) = lengths.into_inner();
+            return Err(format!("datagrams of {} bytes ({least} to {most})", read.len));
+        }
+        if udp.is_some() && mode != Mode::Forward && bits_per_second.is_none() {
+            return Err("UDP from the server without a rate (-b)".to_string());
+        }
         Ok(Request {
             mode,
             streams: read.parallel,
             congestion_control: read.congestion.filter(|name| !name.is_empty()),
-            bits_per_second: limits.min(),
+            bits_per_second,
+            udp,
         })
     }
 }
@@ -341,8 +379,8 @@ struct StreamReport {
     bytes: u64,
     retransmits: i64,
     jitter: f64,
-    errors: i64,
-    packets: i64,
+    errors: u64,
+    packets: u64,
     start_time: f64,
     end_time: f64,
 }
@@ -405,6 +443,7 @@ mod tests {
             streams: 2,
             congestion_control: Some("reno".to_owned()),
             bits_per_second: None,
+            udp: None,
         };
         assert_eq!(request.connections(), 4);
         assert_eq!((asked, offered), (vec![ClientOutput::OpenStreams], vec![Output::AwaitStreams(request)]));
@@ -439,15 +478,30 @@ mod tests {
             let Some(Output::Failed(error)) = outputs.last() else { panic!("{outputs:?}") };
             (error.to_string(), outputs[1].clone())
         };
-        let (reason, sent) = refused(r#"{"udp":true,"parallel":1}"#);
-        assert!(reason.contains("only TCP"), "{reason}");
+        let (reason, sent) = refused(r#"{"sctp":true,"parallel":1}"#);
+        assert!(reason.contains("neither TCP nor UDP"), "{reason}");
         assert_eq!(sent, Output::Send(vec![254, 0, 0, 0, 13, 0, 0, 0, 0]));
         assert!(refused(r#"{"tcp":true,"parallel":129}"#).0.contains("129 streams (1 to 128)"));
         assert!(refused(r#"{"tcp":true,"parallel":0}"#).0.contains("0 streams"));
+        for (text, expected) in [
+            (r#"{"udp":true,"len":15}"#, "datagrams of 15 bytes (16 to 65507)"),
+            (r#"{"udp":true,"len":65508}"#, "datagrams of 65508 bytes"),
+            (r#"{"udp":true,"len":1448,"reverse":true}"#, "without a rate"),
+            (r#"{"udp":true,"tcp":true,"len":1448}"#, "neither"),
+        ] {
+            assert!(refused(text).0.contains(expected), "{text}");
+        }
         assert!(refused("1").0.starts_with("iperf3: invalid type"));
         let mut long = Server::default();
         long.handle_input(&[0xff; 4]);
         assert!(matches!(all(&mut long).last(), Some(Output::Failed(_))));
+        let mut second = Server::default();
+        second.handle_input(&framed(r#"{"udp":true,"len":1448,"bandwidth":1000,"udp_counters_64bit":1}"#));
+        let Some(Output::AwaitStreams(request)) = all(&mut second).into_iter().nth(1) else { panic!() };
+        assert_eq!(request.udp, Some(UdpStreams { length: 1448, numbers: Numbers::Wide }));
+        second.deny();
+        let denied = all(&mut second);
+        assert!(matches!(&denied[..], [Output::Send(bytes), Output::Failed(_)] if bytes[..] == [255]));
         let mut many = Server::default();
         many.handle_input(&framed(r#"{"tcp":true,"parallel":9}"#));
         let first = (many.poll_output(), many.poll_output());

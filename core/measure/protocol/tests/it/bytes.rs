@@ -1,5 +1,6 @@
 //! Properties of arbitrary bytes; the fuzz target `other_protocols` runs the same function.
 use fathom_protocol::crusader::{self, Connection, Stream};
+use fathom_protocol::iperf3::datagrams::Numbers;
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan, datagrams, server};
 use fathom_protocol::irtt::{self, Asked, Layout, Params, Request};
 use fathom_protocol::measurement_lab::{SpeedTest, congestion_control, locate};
@@ -20,8 +21,11 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     datagram(bytes);
     assert!(!datagrams::is_answer(bytes) || bytes.len() == 4);
-    if let Some(before) = datagrams::before(bytes) {
-        assert_eq!(datagrams::before(&datagrams::header(before, 0)), Some(before));
+    for numbers in [Numbers::Narrow, Numbers::Wide] {
+        let Some(before) = numbers.before(bytes) else { continue };
+        let mut again = bytes.to_vec();
+        numbers.write(before, 0, &mut again);
+        assert_eq!((numbers.before(&again), datagrams::sent_us(&again)), (Some(before), Some(0)));
     }
     if let Some(response) = bytes.first_chunk() {
         assert_ne!(netperf::data_port(response), Ok(0));

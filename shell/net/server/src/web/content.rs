@@ -3,14 +3,12 @@ use super::Connection;
 use super::client::Transfer;
 use super::place::Running;
 use fathom_pages::Flow;
+use hyper::Version;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-
-/// Header of a frame of HTTP/2 (RFC 9113 section 4.1): it is in the same piece.
-const FRAME_HEADER_BYTES: usize = 9;
+use std::task::{Context, Poll, ready};
 
 /// The body of a response.
 pub(super) enum Content {
@@ -21,6 +19,7 @@ pub(super) enum Content {
 /// Load for a client.
 pub(super) struct Load {
     pub(super) connection: Arc<Connection>,
+    pub(super) version: Version,
     /// `None` if it is so small that it does not count.
     pub(super) transfer: Option<Transfer>,
     /// Of the test of a page, with which it ends.
@@ -31,9 +30,17 @@ pub(super) struct Load {
 }
 
 impl Load {
+    /// Only HTTP/2 has other streams on the connection.
+    fn poll_turn(&self, context: &Context<'_>) -> Poll<()> {
+        if self.version == Version::HTTP_2 && self.transfer.is_some() {
+            self.connection.pieces.poll_turn(context)
+        } else {
+            Poll::Ready(())
+        }
+    }
     fn next(&mut self) -> Option<Result<Bytes, io::Error>> {
         let load = &self.connection.common.load;
-        let most = self.connection.piece.bytes() - FRAME_HEADER_BYTES;
+        let most = self.connection.pieces.body_bytes(self.version);
         let left = usize::try_from(self.left_bytes).unwrap_or(most);
         let length = most.min(load.len() - self.offset).min(left);
         if length == 0 {
@@ -59,11 +66,14 @@ impl Body for Content {
 
     fn poll_frame(
         self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let next = match self.get_mut() {
             Content::Text(text) => text.take().map(Ok),
-            Content::Load(load) => load.next(),
+            Content::Load(load) => {
+                ready!(load.poll_turn(context));
+                load.next()
+            }
         };
         Poll::Ready(next.map(|piece| piece.map(Frame::data)))
     }

@@ -9,7 +9,7 @@ use fathom_units::{Bytes as ByteCount, Direction};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
@@ -91,7 +91,7 @@ async fn route(request: Request<Incoming>, path: &str, pages: Arc<Pages>, caller
     } else if let Some(test) = test_of(SOCKET) {
         socket::accept(request, test, Arc::clone(&caller))
     } else if let Some(test) = test_of(LOAD) {
-        download(test, &caller)
+        download(test, request.version(), &caller)
     } else if path == DEVICES {
         let devices = spawn_blocking(move || pages.devices()).await;
         devices.map(|list| text(JSON, list)).map_err(|_| refused(Refusal::Http))
@@ -156,12 +156,13 @@ fn max_bytes(query: &str) -> Result<Option<ByteCount>, (Refusal, String)> {
     Ok(Some(ByteCount(bytes)))
 }
 
-fn download(test: Arc<Test>, caller: &Caller) -> Answer {
+fn download(test: Arc<Test>, version: Version, caller: &Caller) -> Answer {
     let transfer = caller.transfer(Direction::Down)?;
     let Some(flow) = open(&test, Direction::Down, caller) else { return Ok(too_late()) };
     let _running = caller.activity.run();
     let load = Load {
         connection: Arc::clone(caller),
+        version,
         transfer: Some(transfer),
         flow: Some(flow),
         _running,

@@ -9,7 +9,7 @@ use fathom_units::Direction;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -63,7 +63,7 @@ async fn answer(request: Request<Incoming>, caller: Caller) -> Result<Response<C
         (Resource::Configuration, &Method::GET) => {
             Ok(text("application/json", network_quality::configuration(&base(&request, &caller)?)))
         }
-        (Resource::Download(bytes), &Method::GET) => download(bytes, &caller),
+        (Resource::Download(bytes), &Method::GET) => download(bytes, request.version(), &caller),
         (Resource::Upload, &Method::GET) => Ok(text("text/plain", String::new())),
         (Resource::Upload, &Method::POST | &Method::PUT) => upload(request, &caller).await,
         (Resource::Address, &Method::GET) => {
@@ -74,11 +74,18 @@ async fn answer(request: Request<Incoming>, caller: Caller) -> Result<Response<C
     }
 }
 
-fn download(bytes: u64, caller: &Caller) -> Result<Response<Content>, (Refusal, String)> {
+fn download(bytes: u64, version: Version, caller: &Caller) -> Result<Response<Content>, (Refusal, String)> {
     let transfer = (bytes > PROBE_BYTES).then(|| caller.transfer(Direction::Down)).transpose()?;
     let _running = caller.activity.run();
-    let load =
-        Load { connection: Arc::clone(caller), transfer, flow: None, _running, left_bytes: bytes, offset: 0 };
+    let load = Load {
+        connection: Arc::clone(caller),
+        version,
+        transfer,
+        flow: None,
+        _running,
+        left_bytes: bytes,
+        offset: 0,
+    };
     Ok(with_type("application/octet-stream", Content::Load(load)))
 }
 

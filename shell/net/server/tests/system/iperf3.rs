@@ -1,10 +1,10 @@
 //! Tests with the real iperf3 client, and with others that mean no good.
 use crate::client::{PATIENCE, TestServer, serve};
 use fathom_server::{Config, Refusal, SessionEnd};
-use fathom_test_support::unused_port;
+use fathom_test_support::{in_new_namespace, unused_port};
 use serde_json::Value;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::process::Command;
 
 /// A server that serves iperf3 on this port.
@@ -63,6 +63,76 @@ fn the_client_chooses_the_congestion_control_and_a_rate() {
 }
 
 #[test]
+fn the_real_client_tests_by_udp_in_every_direction() {
+    let (server, port) = with_iperf3(|_| ());
+    for (arguments, up, down) in [
+        (&["-u", "-b", "20M", "-t", "1"][..], true, false),
+        (&["-u", "-b", "20M", "-t", "1", "--udp-counters-64bit"], true, false),
+        (&["-u", "-b", "10M", "-P", "2", "-t", "1", "-R"], false, true),
+        (&["-u", "-b", "20M", "-l", "600", "-t", "1", "--bidir"], true, true),
+    ] {
+        let before = server.stats();
+        let results = client(port, arguments);
+        assert_eq!(results.get("error"), None, "{arguments:?}: {results}");
+        server.until("the test is over", |stats| stats.open_sessions == 0);
+        let after = server.stats();
+        let moved = [after.up_bytes - before.up_bytes, after.down_bytes - before.down_bytes];
+        // 20 Mbit/s for a second in each direction.
+        for (bytes, used) in moved.into_iter().zip([up, down]) {
+            let expected = if used { 2_400_000..2_700_000 } else { 0..1 };
+            assert!(expected.contains(&bytes), "{arguments:?}: {moved:?}");
+        }
+        let sum = &results["end"]["sum_received"];
+        let (lost, datagrams) = (sum["lost_packets"].as_u64().unwrap(), sum["packets"].as_u64().unwrap());
+        assert!(lost * 50 < datagrams && datagrams > 50, "{arguments:?}: {sum}");
+        let jitter = sum["jitter_ms"].as_f64().unwrap();
+        assert!(jitter > 0.0 && jitter < 5.0, "{arguments:?}: {sum}");
+    }
+}
+
+/// Over a line of 5 Mbit/s, half of 10 Mbit/s is lost.
+#[test]
+fn losses_of_datagrams_are_reported_to_the_client() {
+    in_new_namespace(|| {
+        let line = "ip link set lo mtu 1500 && tc qdisc add dev lo root tbf rate 5mbit burst 4kb limit 10kb";
+        assert!(Command::new("sh").args(["-c", line]).status().unwrap().success());
+        let (_server, port) = with_iperf3(|_| ());
+        let sum = &client(port, &["-u", "-b", "10M", "-t", "2"])["end"]["sum_received"];
+        let percent = sum["lost_percent"].as_f64().unwrap();
+        assert!((40.0..60.0).contains(&percent), "{sum}");
+    });
+}
+
+/// A stream of UDP has no cookie, so its opening counts for a test of the same address only.
+#[test]
+fn datagrams_of_others_open_no_stream() {
+    let (server, port) = with_iperf3(|_| ());
+    let parameters = br#"{"udp":true,"parallel":1,"len":1000,"bandwidth":1000000}"#;
+    let mut control = asked_for_streams(port, parameters);
+    let open_from = |address: &str| {
+        let socket = UdpSocket::bind((address, 0)).unwrap();
+        socket.connect(("127.0.0.1", port)).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.send(b"9876").unwrap();
+        socket
+    };
+    open_from("127.0.0.2");
+    server.until("it is counted", |stats| stats.refused.get(&Refusal::DatagramSession) == Some(&1));
+    // Another test of the address waits for its turn elsewhere.
+    let mut second = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let length = u32::try_from(parameters.len()).unwrap().to_be_bytes();
+    second.write_all(&[&[b'b'; 37][..], &length, parameters].concat()).unwrap();
+    let mut states = [0; 2];
+    second.read_exact(&mut states).unwrap();
+    assert_eq!(states, [9, 255]);
+    let stream = open_from("127.0.0.1");
+    let mut answer = [0; 10];
+    assert_eq!((stream.recv(&mut answer).unwrap(), &answer[..4]), (4, &b"6789"[..]));
+    control.read_exact(&mut states).unwrap();
+    assert_eq!(states, [1, 2]);
+}
+
+#[test]
 fn tests_of_several_clients_run_at_once() {
     let (server, port) = with_iperf3(|_| ());
     let clients: Vec<_> =
@@ -78,7 +148,7 @@ fn tests_of_several_clients_run_at_once() {
 fn what_exceeds_a_limit_or_is_not_supported_is_refused() {
     let (server, port) = with_iperf3(|config| (config.max_flows, config.max_sessions) = (4, 4));
     let error = |results: &Value| results["error"].as_str().unwrap_or_default().to_owned();
-    let udp = client(port, &["-u", "-t", "1"]);
+    let udp = client(port, &["-u", "-R", "-b", "0", "-t", "1"]);
     assert!(error(&udp).contains("not implemented"), "{udp}");
     // There is one place for each address.
     server.until("it is over", |stats| stats.open_sessions == 0);
@@ -109,10 +179,9 @@ fn a_test_ends_when_its_client_is_gone_and_at_its_time() {
 }
 
 /// A control connection that has sent its parameters and is asked for its streams.
-fn asked_for_streams(port: u16) -> TcpStream {
+fn asked_for_streams(port: u16, parameters: &[u8]) -> TcpStream {
     let mut control = TcpStream::connect(("127.0.0.1", port)).unwrap();
     control.set_read_timeout(Some(PATIENCE)).unwrap();
-    let parameters = br#"{"tcp":true,"parallel":1,"reverse":true}"#;
     let length = u32::try_from(parameters.len()).unwrap().to_be_bytes();
     control.write_all(&[&[b'a'; 37][..], &length, parameters].concat()).unwrap();
     let mut states = [0; 2];
@@ -124,7 +193,7 @@ fn asked_for_streams(port: u16) -> TcpStream {
 #[test]
 fn a_stream_is_taken_from_the_address_of_its_test_only() {
     let (server, port) = with_iperf3(|_| ());
-    let mut control = asked_for_streams(port);
+    let mut control = asked_for_streams(port, br#"{"tcp":true,"parallel":1,"reverse":true}"#);
     let other = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     other.bind(&SocketAddr::from(([127, 0, 0, 2], 0)).into()).unwrap();
     other.connect(&SocketAddr::from(([127, 0, 0, 1], port)).into()).unwrap();

@@ -100,37 +100,64 @@ fn each_speed_test_is_served_by_both_versions_of_http() {
     assert_eq!((stats.sessions, stats.http_answered), (1, 24), "one session for all: {stats:?}");
 }
 
-/// Bytes that the kernel has of this port's connections, and has not sent.
-fn unsent(port: u16) -> Vec<u64> {
+/// A number of each connection of a port with more than one segment of data, as `ss` names it.
+fn of_connections(port: u16, name: &str) -> Vec<u64> {
     let ran = Command::new("ss").args(["-tinH", "sport", "=", &format!(":{port}")]).output();
     let text = String::from_utf8(ran.expect("ss is not installed: run ./setup test").stdout).unwrap();
     let connections = text.lines().filter(|line| line.contains("bytes_acked:"));
     let of = |line: &str| {
-        let word = line.split_whitespace().find_map(|word| word.strip_prefix("notsent:"));
-        word.map_or(0, |bytes| bytes.parse().unwrap())
+        let word = line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix(':'));
+        word.map_or(0, |number| number.parse().unwrap())
     };
     connections.map(of).collect()
+}
+
+/// Downloads 2 MB over a line of 5 Mbit/s by each protocol, and calls `look` until it ends.
+fn over_a_slow_line(mut look: impl FnMut(&str, u16, &mut dyn FnMut() -> bool) + Send) {
+    in_new_namespace(|| {
+        let line = "ip link set lo mtu 1500 && tc qdisc add dev lo root tbf rate 5mbit burst 4kb limit 100kb";
+        assert!(Command::new("sh").args(["-c", line]).status().unwrap().success());
+        let (_server, address) = with_web(|_| ());
+        for (scheme, version) in
+            [("http", "--http1.1"), ("https", "--http1.1"), ("http", "--http2"), ("https", "--http2")]
+        {
+            let url = format!("{scheme}://{address}/__down?bytes=2000000");
+            let fixed = ["-sk", version, "--max-time", "30", "-o", "/dev/null", &url];
+            let mut client = Command::new("curl").args(fixed).spawn().expect("curl");
+            let name = format!("{scheme} {version}");
+            look(&name, address.port(), &mut || client.try_wait().unwrap().is_none());
+        }
+    });
 }
 
 /// On a slow line, a response of another stream would wait behind what the kernel has: a packet.
 #[test]
 fn the_kernel_has_hardly_anything_left_to_send() {
-    in_new_namespace(|| {
-        let line = "ip link set lo mtu 1500 && tc qdisc add dev lo root tbf rate 5mbit burst 4kb limit 100kb";
-        assert!(Command::new("sh").args(["-c", line]).status().unwrap().success());
-        let (_server, address) = with_web(|_| ());
-        for scheme in ["http", "https"] {
-            let url = format!("{scheme}://{address}/__down?bytes=2000000");
-            let fixed = ["-sk", "--http2", "--max-time", "30", "-o", "/dev/null", &url];
-            let mut client = Command::new("curl").args(fixed).spawn().expect("curl");
-            let mut seen = Vec::new();
-            while client.try_wait().unwrap().is_none() {
-                seen.extend(unsent(address.port()));
-            }
-            // The first ones may be of a rate that is not known yet.
-            let later = &seen[seen.len() / 2..];
-            assert!(later.len() > 10 && later.iter().all(|bytes| *bytes <= 3_000), "{scheme}: {later:?}");
+    over_a_slow_line(|name, port, is_running| {
+        let mut seen = Vec::new();
+        while is_running() {
+            seen.extend(of_connections(port, "notsent"));
         }
+        // The first ones may be of a rate that is not known yet.
+        let later = &seen[seen.len() / 2..];
+        assert!(later.len() > 10 && later.iter().all(|bytes| *bytes <= 3_000), "{name}: {later:?}");
+    });
+}
+
+/// Acknowledgments fill the uplink of an asymmetric line, so a download must not cause more of them
+/// than that of any other server: one for two segments. Each segment is a full one.
+#[test]
+fn a_download_is_acknowledged_every_second_segment() {
+    over_a_slow_line(|name, port, is_running| {
+        let (mut received, mut sent, mut bytes) = (0, 0, 0);
+        while is_running() {
+            let last = |name| of_connections(port, name).into_iter().max().unwrap_or(0);
+            received = last("segs_in").max(received);
+            sent = last("data_segs_out").max(sent);
+            bytes = last("bytes_sent").max(bytes);
+        }
+        assert!(sent > 500 && bytes > sent * 1_400, "{name}: {sent} segments for {bytes} bytes");
+        assert!(received < sent * 2 / 3, "{name}: {received} acknowledgments of {sent} segments");
     });
 }
 
