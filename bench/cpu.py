@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Processor time per GB of a download on loopback: fathom and its server, next to iperf3, curl
+"""Processor time per GB of a download and an upload on loopback: fathom and its server, next to iperf3, curl
 and cf-mach, and to the limit that AES sets on this processor (openssl speed).
 
   bench/cpu.py [GB]     needs iperf3, curl, openssl; cf-mach (`mach`) is compared if it is installed
@@ -54,11 +54,12 @@ def start(ready, command):
 
 
 def delivered(output):
-    return sum(p["load"]["delivered_down_bytes"] for p in json.loads(output)["phases"] if p.get("load")) / 1e9
+    loads = [phase["load"] for phase in json.loads(output)["phases"] if phase.get("load")]
+    return sum(load["delivered_down_bytes"] + load["delivered_up_bytes"] for load in loads) / 1e9
 
 
-def fathom(target):
-    return [FATHOM, "test", target, "--json", "--no-save", "--phases", "idle,down", "--max-bytes", f"{GB:g}gb"]
+def fathom(target, phase="down"):
+    return [FATHOM, "test", target, "--json", "--no-save", "--phases", f"idle,{phase}", "--max-bytes", f"{GB:g}gb"]
 
 
 def limit():
@@ -77,6 +78,11 @@ def main():
         trust = {"SSL_CERT_FILE": authority}
         curl = lambda url, *flags: ["curl", "-s", "--cacert", authority, "-o", "/dev/null", "-w", "%{size_download}", *flags,
                                     f"{url}/__down?bytes={BYTES}"]
+        sent = os.path.join(folder, "sent")
+        with open(sent, "wb") as file:
+            file.truncate(BYTES)
+        curl_up = lambda url, *flags: ["curl", "-s", "--cacert", authority, "-o", "/dev/null", "-w", "%{size_upload}", *flags,
+                                       "-T", sent, f"{url}/__up"]
         of_curl = lambda output: float(output) / 1e9
         of_iperf3 = lambda output: json.loads(output)["end"]["sum_received"]["bytes"] / 1e9
         rows = [
@@ -91,11 +97,19 @@ def main():
         if shutil.which("mach"):
             whole = ["mach", "download", "--insecure", f"{HTTPS}/__down?bytes={BYTES}", "h2"]
             rows.append(("cf-mach, HTTP/2, TLS", own, whole, lambda _: GB))
-        print(f"{'client':24}{'server s/GB':>12}{'client s/GB':>12}{'GB':>8}")
+        rows += [
+            ("iperf3 -P 4, upload", iperf3, ["iperf3", "-c", "127.0.0.1", "-p", str(IPERF), "-P", "4", "-n", str(BYTES), "-J"], of_iperf3),
+            ("fathom, own, upload", own, fathom(f"127.0.0.1:{OWN}", "up"), delivered),
+            ("fathom, HTTP/1.1, upload", own, fathom(f"{HTTP}/", "up"), delivered),
+            ("fathom, TLS, upload", own, fathom(f"{HTTPS}/", "up"), delivered),
+            ("curl, HTTP/1.1, upload", own, curl_up(HTTP), of_curl),
+            ("curl, HTTP/2, upload", own, curl_up(HTTPS, "--http2"), of_curl),
+        ]
+        print(f"{'client':26}{'server s/GB':>12}{'client s/GB':>12}{'GB':>8}")
         try:
             for name, server, command, moved in rows:
                 at_server, at_client, gigabytes = measure(server, command, moved, trust)
-                print(f"{name:24}{at_server:>12.2f}{at_client:>12.2f}{gigabytes:>8.1f}", flush=True)
+                print(f"{name:26}{at_server:>12.2f}{at_client:>12.2f}{gigabytes:>8.1f}", flush=True)
         finally:
             for server in (own, iperf3):
                 server.send_signal(signal.SIGTERM)

@@ -3,8 +3,8 @@
 delay of the queues and with a test against `fathom serve`.
 
 Congestion control is not the same twice, so the queue of two tests differs, also against one server: `again` repeats
-the first. Each test is therefore compared with the queue of the same phase, as the emulated line recorded it: the sum
-of what its packets waited, every 20 ms. Equal is a difference of at most 2 ms or 2 %.
+the first. Each test is therefore compared with the queues of the same phase, as the emulated line recorded them: what a
+packet waited that was sent every 20 ms, and returned. Equal is a difference of at most 2 ms or 2 %.
 
 Servers: iperf3 and irtt (Debian), a web server with a file (Python's http.server), one with the URLs of LibreSpeed and
 one with those of Cloudflare (in this file); `fathom serve --port 0 --with web,stamp` as a server of networkQuality (also with
@@ -12,6 +12,7 @@ TLS), ndt7 and STAMP. The load of irtt and STAMP is iperf3's.
 
   bench/interop.py [LINE ...]     as root; needs iperf3, irtt and openssl; exit code 1 if a latency differs by more
 """
+import argparse
 import bisect
 import datetime
 import http.server
@@ -29,7 +30,7 @@ from common import FATHOM
 from rpm import certificate
 
 LINES = ["dsl", "cable", "fiber", "satellite", "gettys-2010", "seifried-2011"]
-FAR, FILE_PORT, LIBRESPEED_PORT, CLOUDFLARE_PORT, OWN_PORT = "198.19.0.2", 8000, 8001, 8002, 8003
+FAR, FILE_PORT, LIBRESPEED_PORT, CLOUDFLARE_PORT, OWN_PORT, STAMP_PORT = "198.19.0.2", 8000, 8001, 8002, 8003, 8004
 FILE_BYTES = 100_000_000
 SERVERS = {
     "fathom serve": FAR,
@@ -42,7 +43,7 @@ SERVERS = {
     "networkQuality, TLS": f"https://{FAR}:{OWN_PORT}/",
     "ndt7": f"ndt7+ws://{FAR}:{OWN_PORT}",
     "irtt": f"irtt://{FAR} --load iperf3://{FAR}",
-    "STAMP": f"stamp://{FAR} --load iperf3://{FAR}",
+    "STAMP": f"stamp://{FAR}:{STAMP_PORT} --load iperf3://{FAR}",
 }
 RATIO, DIFFERENCE_S = 0.02, 0.002
 EVERY_S = 0.02
@@ -112,13 +113,14 @@ def seconds(moment):
     return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
 
 
-def test(line, server, folder, authority, key):
-    """The result of a test on a line, and what the line recorded."""
+def test(line, server, command, folder, authority, key):
+    """The result of a test on a line, with a command at its far end, and what the line recorded."""
     script, truth = os.path.abspath(__file__), os.path.join(folder, f"{line}.json")
-    own = f"{FATHOM} serve --port 0 --with web,stamp --web-port {OWN_PORT} --certificate {key[0]} --key {key[1]}"
+    own = f"{FATHOM} serve --port 0 --with web --web-port {OWN_PORT} --certificate {key[0]} --key {key[1]}"
     # iperf3 would count a connection that only tries its port as a client, so it listens before the others.
     far = (
         f"iperf3 -s >/dev/null 2>&1 & irtt server >/dev/null 2>&1 & {own} >/dev/null & exec 2>/dev/null; "
+        f"stamp-suite --is-reflector --local-port {STAMP_PORT} >/dev/null & {command} "
         f"python3 -m http.server -d {folder} {FILE_PORT} >/dev/null & exec python3 {script} --serve"
     )
     test = f"env SSL_CERT_FILE={authority} {FATHOM} test {server} --json --no-save --phases idle,down,up,drain --max-phase 20s"
@@ -131,19 +133,32 @@ def test(line, server, folder, authority, key):
         return json.loads(done.stdout), json.load(file)
 
 
-def value_at(series, at_ns):
-    """Of samples, the value at a time: between the two samples next to it, or that of the next one if they are far
-    apart, because an empty queue sees no packets."""
-    times, values = series["at_ns"], series["values"]
-    after = bisect.bisect(times, at_ns)
-    if after in (0, len(times)):
-        return values[max(after - 1, 0)] if values else 0
-    before = after - 1
-    width = times[after] - times[before]
-    share = (at_ns - times[before]) / width
-    if width > 200e6:
-        share = round(share)
-    return values[before] * (1 - share) + values[after] * share
+class Queue:
+    """What packets waited in a queue, by when they came."""
+
+    def __init__(self, series):
+        # The line records a packet when it leaves.
+        self.waits = [value * 1e9 for value in series["values"]]
+        self.times = [at - wait for at, wait in zip(series["at_ns"], self.waits)]
+
+    def wait(self, at_ns):
+        """Of a packet that comes then: between those of the packets before and after it, or that of the nearer one if
+        they are far apart, because an empty queue sees no packets."""
+        after = bisect.bisect(self.times, at_ns)
+        if after in (0, len(self.times)):
+            return self.waits[max(after - 1, 0)] if self.waits else 0
+        before = after - 1
+        width = self.times[after] - self.times[before]
+        share = (at_ns - self.times[before]) / width
+        if width > 200e6:
+            share = round(share)
+        return self.waits[before] * (1 - share) + self.waits[after] * share
+
+
+def round_trip_wait(queues, at_ns, way_ns):
+    """What a packet waits that is sent then, and the answer to it; `way_ns` is an empty way in one direction."""
+    up = sum(queue.wait(at_ns) for queue in queues["up"])
+    return up + sum(queue.wait(at_ns + way_ns + up) for queue in queues["down"])
 
 
 def quantiles(values):
@@ -161,8 +176,11 @@ def increases(result, truth, name):
     seen = [phase["latency"][key] - idle for key in ("p50_s", "p90_s")]
     begin = seconds(result["started"]) - seconds(truth["started"]) + phase["start_s"]
     times = [(begin + i * EVERY_S) * 1e9 for i in range(int(phase["duration_s"] / EVERY_S))]
-    queues = [series for series in truth["series"] if series["metric"] == "sojourn_s"]
-    return seen, quantiles([sum(value_at(queue, at) for queue in queues) for at in times])
+    queues = {"up": [], "down": []}
+    for series in truth["series"]:
+        if series["metric"] == "sojourn_s":
+            queues[series["direction"]].append(Queue(series))
+    return seen, quantiles([round_trip_wait(queues, at, idle / 2 * 1e9) / 1e9 for at in times])
 
 
 def is_equal(one, other):
@@ -170,7 +188,13 @@ def is_equal(one, other):
 
 
 def main():
-    lines, differs, count = sys.argv[1:] or LINES, 0, 0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--server", nargs=3, action="append", default=[])
+    parser.add_argument("lines", nargs="*", default=LINES)
+    wanted = parser.parse_args()
+    others = {name: (url, f"{command} >/dev/null &") for name, url, command in wanted.server}
+    servers = {"fathom serve": (FAR, ""), **others} if others else {name: (url, "") for name, url in SERVERS.items()}
+    differs, count = 0, 0
     head = "".join(f"{direction + ': p50':>15}{'true':>8}{'p90':>9}{'true':>8}" for direction in ("download", "upload"))
     print(f"{'line':15}{'server':20}{head}   ms more than idle; * differs from the truth")
     with tempfile.TemporaryDirectory() as folder:
@@ -178,9 +202,9 @@ def main():
         authority, *key = certificate(folder, FAR)
         with open(f"{folder}/file", "wb") as file:
             file.write(os.urandom(FILE_BYTES))
-        for line in lines:
-            for name, server in SERVERS.items():
-                result, truth = test(line, server, folder, authority, key)
+        for line in wanted.lines:
+            for name, (url, command) in servers.items():
+                result, truth = test(line, url, command, folder, authority, key)
                 text = f"{line:15}{name:20}"
                 for phase in ("down", "up"):
                     found = increases(result, truth, phase)

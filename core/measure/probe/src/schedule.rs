@@ -128,15 +128,22 @@ impl Schedule {
         self.queues.values_mut().for_each(|queue| queue.queue.retain(|due| !is_gone(due.target)));
         self.queues.retain(|_, queue| !queue.queue.is_empty());
     }
-    /// Sets the same interval for all targets; the next slot of each is kept.
-    pub fn set_interval(&mut self, interval: Duration) {
+    /// Sets the same interval for all targets. A longer one begins after the next slot of each. With
+    /// a shorter one the slots move toward `now`, and stay as evenly spread.
+    pub fn set_interval(&mut self, interval: Duration, now: Time) {
         if self.queues.len() == 1 && self.queues.contains_key(&interval) {
             return;
         }
         let mut all = IntervalQueue::default();
-        for queue in core::mem::take(&mut self.queues).into_values() {
+        for (before, queue) in core::mem::take(&mut self.queues) {
             all.added += queue.added;
-            all.queue.extend(queue.queue);
+            let sooner = |due: Due| match due.slot.saturating_since(now) {
+                left if interval < before => {
+                    Due { slot: due.slot.min(now + scaled(left, interval, before)), ..due }
+                }
+                _ => due,
+            };
+            all.queue.extend(queue.queue.into_iter().map(sooner));
         }
         if !all.queue.is_empty() {
             self.queues.insert(interval, all);
@@ -210,6 +217,12 @@ impl IntervalQueue {
         self.queue.extend(moved);
         missed
     }
+}
+
+/// This part of a duration: `numerator` of `denominator`, which is not zero.
+fn scaled(whole: Duration, numerator: Duration, denominator: Duration) -> Duration {
+    let product = u128::from(whole.as_nanos()) * u128::from(numerator.as_nanos());
+    Duration::from_nanos((product / u128::from(denominator.as_nanos())) as u64)
 }
 
 /// The first time after `now` that is a multiple of `interval` away from `offset` nanoseconds.

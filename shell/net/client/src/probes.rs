@@ -419,8 +419,9 @@ impl Prober {
         let (up, down) = (self.shared.capacity(Direction::Up), self.shared.capacity(Direction::Down));
         let mut due = std::mem::take(&mut self.due);
         for Group { budget, schedule } in &mut self.groups {
-            schedule.set_interval(budget.interval(up, down));
-            schedule.take_due(self.context.now(), &mut due);
+            let now = self.context.now();
+            schedule.set_interval(budget.interval(up, down), now);
+            schedule.take_due(now, &mut due);
         }
         due.drain(..).for_each(|due| self.send(due));
         self.due = due;

@@ -114,7 +114,17 @@ impl Encrypted for TlsProbe {
 /// The cause of an I/O error of a connection, without the operating system's number.
 pub(crate) fn cause(error: &io::Error) -> String {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(tls) if is_of_another(tls) => {
+            format!("TLS: {tls} (if this network has a login page, log in first)")
+        }
         Some(tls) => format!("TLS: {tls}"),
         None => fathom_os::error::without_code(error),
     }
+}
+
+/// Whether someone else than the server answered, as a captive portal does.
+const fn is_of_another(error: &rustls::Error) -> bool {
+    use rustls::CertificateError::{NotValidForName, NotValidForNameContext, UnknownIssuer};
+    use rustls::Error::InvalidCertificate;
+    matches!(error, InvalidCertificate(UnknownIssuer | NotValidForName | NotValidForNameContext { .. }))
 }

@@ -70,7 +70,7 @@ impl Child {
     /// # Errors
     /// See `waitpid(2)`.
     pub fn wait(mut self) -> io::Result<ExitStatus> {
-        self.join().unwrap_or_else(|| Err(io::Error::other("the command has already been waited for")))
+        self.join().unwrap_or_else(|| Err(io::Error::other("the command has ended")))
     }
     /// Whether the command has ended.
     #[must_use]

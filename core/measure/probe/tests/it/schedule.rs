@@ -162,11 +162,32 @@ fn targets_of_a_test_are_spread_and_late_wakeups_do_not_shift_slots() {
 fn a_new_interval_counts_from_the_next_slots() {
     let mut schedule = Schedule::even(0..2, MS(50), Time::ZERO);
     take(&mut schedule, at(0));
-    schedule.set_interval(MS(200));
+    schedule.set_interval(MS(200), at(0));
     let slots: Vec<_> = (1..=450).flat_map(|ms| take(&mut schedule, at(ms))).map(|due| due.slot).collect();
     assert_eq!(slots, [25, 50, 225, 250, 425, 450].map(at));
-    schedule.set_interval(MS(200));
+    schedule.set_interval(MS(200), at(450));
     assert_eq!(schedule.next_slot(), Some(at(625)), "nothing changed");
+}
+
+/// The first estimate of a rate may be far too low, as of a load that has hardly started.
+#[test]
+fn a_shorter_interval_does_not_wait_for_the_next_slots() {
+    let mut schedule = Schedule::even(0..2, MS(50), Time::ZERO);
+    take(&mut schedule, at(0));
+    schedule.set_interval(MS(8_000), at(0));
+    let slots = |of: &mut Schedule, span: std::ops::RangeInclusive<u64>| -> Vec<_> {
+        span.flat_map(|ms| take(of, at(ms))).map(|due| due.slot).collect()
+    };
+    assert_eq!(slots(&mut schedule, 1..=100), [25, 50].map(at));
+    // The slots were at 8,025 and 8,050 ms.
+    schedule.set_interval(MS(80), at(150));
+    let moved = slots(&mut schedule, 151..=400);
+    assert_eq!(moved.len(), 6, "{moved:?}");
+    assert!(moved[0] > at(150) && moved[1] < at(150) + MS(80), "{moved:?}");
+    assert_eq!(moved[2].saturating_since(moved[0]), MS(80));
+    // What is late already stays so, and is sent once.
+    schedule.set_interval(MS(10), at(1_000));
+    assert_eq!(take(&mut schedule, at(1_000)).len(), 2);
 }
 
 #[test]
@@ -176,6 +197,6 @@ fn a_removed_target_is_never_due() {
     assert_eq!(schedule.next_slot(), Some(at(25)));
     assert_eq!(take(&mut schedule, at(24)), []);
     schedule.remove(|_| true);
-    schedule.set_interval(MS(100));
+    schedule.set_interval(MS(100), at(24));
     assert_eq!(schedule.next_slot(), None);
 }

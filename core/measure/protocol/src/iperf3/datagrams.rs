@@ -100,16 +100,16 @@ mod tests {
         let mut bytes = [0xee; 17];
         Numbers::Wide.write(6, 5_000_001_999, &mut bytes);
         assert_eq!(bytes, [0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 7, 0xee]);
-        let wide = |bytes: &[u8]| Numbers::Wide.before(bytes);
+        let wide = |datagram: &[u8]| Numbers::Wide.before(datagram);
         assert_eq!((wide(&bytes), wide(&bytes[..15]), wide(&[0; 16])), (Some(6), None, None));
         assert_eq!(wide(&[0xff; 20]), Some(u64::MAX - 1));
         assert_eq!((sent_us(&bytes), sent_us(&bytes[..7])), (Some(5_000_001), None));
-        let mut bytes = [0xee; 13];
-        Numbers::Narrow.write(6, 5_000_001_999, &mut bytes);
-        assert_eq!(bytes, [0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 7, 0xee]);
-        assert_eq!((Numbers::Narrow.before(&bytes), Numbers::Narrow.before(&bytes[..11])), (Some(6), None));
-        Numbers::Narrow.write(7, 1, &mut bytes[..11]);
-        assert_eq!(Numbers::Narrow.before(&bytes), Some(6));
+        let mut short = [0xee; 13];
+        Numbers::Narrow.write(6, 5_000_001_999, &mut short);
+        assert_eq!(short, [0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 7, 0xee]);
+        assert_eq!((Numbers::Narrow.before(&short), Numbers::Narrow.before(&short[..11])), (Some(6), None));
+        Numbers::Narrow.write(7, 1, &mut short[..11]);
+        assert_eq!(Numbers::Narrow.before(&short), Some(6));
         assert!(is_answer(&ANSWER) && is_answer(b"9876") && is_answer(&987_654_321_u32.to_le_bytes()));
         assert!(!is_answer(&OPENING[..3]) && !is_answer(b"98765") && !is_answer(&[0; 4]));
     }

@@ -497,8 +497,8 @@ mod tests {
         assert!(matches!(all(&mut long).last(), Some(Output::Failed(_))));
         let mut second = Server::default();
         second.handle_input(&framed(r#"{"udp":true,"len":1448,"bandwidth":1000,"udp_counters_64bit":1}"#));
-        let Some(Output::AwaitStreams(request)) = all(&mut second).into_iter().nth(1) else { panic!() };
-        assert_eq!(request.udp, Some(UdpStreams { length: 1448, numbers: Numbers::Wide }));
+        let Some(Output::AwaitStreams(of_udp)) = all(&mut second).into_iter().nth(1) else { panic!() };
+        assert_eq!(of_udp.udp, Some(UdpStreams { length: 1448, numbers: Numbers::Wide }));
         second.deny();
         let denied = all(&mut second);
         assert!(matches!(&denied[..], [Output::Send(bytes), Output::Failed(_)] if bytes[..] == [255]));

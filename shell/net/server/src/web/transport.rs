@@ -21,6 +21,9 @@ use tokio_rustls::server::TlsStream;
 /// Segment size where the system does not tell it: that of a path with an MTU of 1,500 bytes, less
 /// the headers of a tunnel.
 const SEGMENT_BYTES: usize = 1_400;
+/// Smallest piece, unless a segment is larger: the default segment (RFC 9293, section 3.7.1). A
+/// client may ask for segments that are shorter than the headers.
+const LEAST_BYTES: usize = 536;
 /// Largest piece: four packets of those that Linux sends at once.
 const MOST_BYTES: usize = 256 * 1024;
 /// Time of the line that a piece takes.
@@ -111,6 +114,12 @@ impl Pieces {
     }
 }
 
+/// The whole segments that fit into so many bytes, or into the smallest piece, at least one.
+const fn whole_segments(wanted: usize, segment: usize) -> usize {
+    let wanted = if wanted < LEAST_BYTES { LEAST_BYTES } else { wanted };
+    if wanted < segment { segment } else { wanted - wanted % segment }
+}
+
 /// The payload of as many bytes, in units that have a header.
 const fn without_headers(bytes: usize, header: usize) -> usize {
     bytes - header * bytes.div_ceil(MAX_PAYLOAD_BYTES + header)
@@ -139,19 +148,18 @@ impl Transport {
     pub(super) const fn stream(&self) -> &TcpStream {
         &self.stream
     }
-    /// Sets the piece to these bytes, in whole segments.
-    fn set_piece(&mut self, bytes: usize) {
+    /// Sets the piece to the whole segments of these bytes.
+    fn set_piece(&mut self, wanted: usize) {
         // It changes with the MTU of the path. The kernel would wait for the rest of a segment.
-        if let Ok(bytes @ 1..) = segment_bytes(&SockRef::from(&self.stream)) {
-            self.segment_bytes = bytes as usize;
+        if let Ok(segment @ 1..) = segment_bytes(&SockRef::from(&self.stream)) {
+            self.segment_bytes = segment as usize;
         }
-        let segments = (bytes / self.segment_bytes).max(1);
-        let bytes = segments * self.segment_bytes;
+        let bytes = whole_segments(wanted, self.segment_bytes);
         if self.pieces.bytes.swap(bytes, Relaxed) == bytes {
             return;
         }
         // On slow lines, the kernel takes no more while anything is unsent.
-        let unsent = if segments > 1 { bytes as u32 } else { 1 };
+        let unsent = if wanted > LEAST_BYTES.max(self.segment_bytes) { bytes as u32 } else { 1 };
         // Without it, short responses only arrive later.
         let _ = set_unsent_limit(&SockRef::from(&self.stream), unsent);
     }
@@ -314,4 +322,35 @@ fn first<'a>(parts: &'a [IoSlice<'_>], mut length: usize) -> Vec<IoSlice<'a>> {
         length -= taken;
     }
     piece
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_is_whole_segments_and_has_room_for_a_body() {
+        assert_eq!(
+            [0, 1_447, 2_895, 2_896].map(|wanted| whole_segments(wanted, 1_448)),
+            [1_448, 1_448, 1_448, 2_896]
+        );
+        for segment in 1..70_000 {
+            for (wanted, record) in
+                [(0, TLS_1_2_RECORD_BYTES), (100_000, TLS_1_3_RECORD_BYTES), (MOST_BYTES, 0)]
+            {
+                let pieces = Pieces::default();
+                pieces.bytes.store(whole_segments(wanted, segment), Relaxed);
+                pieces.record_bytes.store(record, Relaxed);
+                assert_eq!(pieces.bytes() % segment, 0);
+                let body = pieces.body_bytes(Version::HTTP_2);
+                assert!(body > 200 && body < pieces.bytes(), "{segment} {wanted} {record}");
+            }
+        }
+        // Both kinds of headers: of two records, and of two frames within them.
+        let pieces = Pieces::default();
+        pieces.bytes.store(20_000, Relaxed);
+        pieces.record_bytes.store(TLS_1_3_RECORD_BYTES, Relaxed);
+        assert_eq!(pieces.body_bytes(Version::HTTP_11), 20_000 - 44);
+        assert_eq!(pieces.body_bytes(Version::HTTP_2), 20_000 - 44 - 18);
+    }
 }

@@ -151,7 +151,7 @@ fn a_download_is_acknowledged_every_second_segment() {
     over_a_slow_line(|name, port, is_running| {
         let (mut received, mut sent, mut bytes) = (0, 0, 0);
         while is_running() {
-            let last = |name| of_connections(port, name).into_iter().max().unwrap_or(0);
+            let last = |field| of_connections(port, field).into_iter().max().unwrap_or(0);
             received = last("segs_in").max(received);
             sent = last("data_segs_out").max(sent);
             bytes = last("bytes_sent").max(bytes);
