@@ -207,9 +207,7 @@ impl Iperf3Peer {
             // As long as a segment, whose length fits the path.
             Some(FlowLoad::Datagrams(rate)) => Some(Udp {
                 bits_per_second: rate.as_bits_per_second(),
-                length: segment_bytes(&control)
-                    .map_or(u32::MAX, |mss| mss)
-                    .min(FULL_TCP_PAYLOAD.get() as u32),
+                length: segment_bytes(&control).unwrap_or(u32::MAX).min(FULL_TCP_PAYLOAD.get() as u32),
             }),
             _ => None,
         };

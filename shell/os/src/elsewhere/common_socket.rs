@@ -133,12 +133,9 @@ pub fn send_piece(socket: &Socket, parts: &[IoSlice<'_>], _more_follows: bool) -
     socket.send_vectored(parts)
 }
 
-/// Fails: the maximum segment size of a connection is not read here.
-///
-/// # Errors
-/// Always.
-pub fn segment_bytes(_socket: &Socket) -> io::Result<u32> {
-    Err(io::ErrorKind::Unsupported.into())
+/// The maximum segment size of a TCP connection, which is not read here.
+pub const fn segment_bytes(_socket: &Socket) -> Option<u32> {
+    None
 }
 
 /// Does nothing: the system sets the flow label.
