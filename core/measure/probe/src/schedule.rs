@@ -128,8 +128,8 @@ impl Schedule {
         self.queues.values_mut().for_each(|queue| queue.queue.retain(|due| !is_gone(due.target)));
         self.queues.retain(|_, queue| !queue.queue.is_empty());
     }
-    /// Sets the same interval for all targets. A longer one begins after the next slot of each. With
-    /// a shorter one the slots move toward `now`, and stay as evenly spread.
+    /// Sets the same interval for all targets. A longer one begins after the next slot of each.
+    /// With a shorter one the slots move toward `now`, and stay as evenly spread.
     pub fn set_interval(&mut self, interval: Duration, now: Time) {
         if self.queues.len() == 1 && self.queues.contains_key(&interval) {
             return;

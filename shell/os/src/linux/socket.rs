@@ -129,7 +129,7 @@ pub fn set_segment_bytes(socket: &Socket, bytes: u16) -> io::Result<()> {
     socket.set_tcp_mss(bytes.into())
 }
 
-/// The maximum segment size of a TCP connection, if the system tells it.
+/// The maximum segment size of a TCP connection, if the system reports it.
 pub fn segment_bytes(socket: &Socket) -> Option<u32> {
     socket.tcp_mss().ok()
 }
@@ -244,8 +244,8 @@ pub fn set_flow_class(socket: &Socket, class: u8) -> io::Result<()> {
     set_class(socket, socket.domain()? == Domain::IPV6, class)
 }
 
-/// Sends on a TCP socket, as a packet that later data does not join. If more follows, whole segments
-/// have no push flag: the receiver may acknowledge two at once, and join them before that.
+/// Sends on a TCP socket, as a packet that later data does not join. If more follows, whole
+/// segments have no push flag: the receiver may acknowledge two at once, and join them before that.
 ///
 /// # Errors
 /// See `sendmsg(2)`.

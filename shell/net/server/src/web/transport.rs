@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// Segment size where the system does not tell it: that of a path with an MTU of 1,500 bytes, less
+/// Segment size where the system does not report it: that of a path with an MTU of 1,500 bytes, less
 /// the headers of a tunnel.
 const SEGMENT_BYTES: usize = 1_400;
 /// Smallest piece, unless a segment is larger: the default segment (RFC 9293, section 3.7.1). A
@@ -33,8 +33,8 @@ const MEASURED_EVERY: Duration = Duration::from_millis(50);
 /// Largest payload of a record of TLS (RFC 8446, section 5.1) and of a frame of HTTP/2 with the
 /// default settings (RFC 9113, section 4.2).
 const MAX_PAYLOAD_BYTES: usize = 1 << 14;
-/// What a record adds with AES-GCM: header, tag, and the type (RFC 8446, section 5.2) or the explicit
-/// nonce (RFC 5288, section 3).
+/// What a record adds with AES-GCM: header, tag, and the type (RFC 8446, section 5.2) or the
+/// explicit nonce (RFC 5288, section 3).
 const TLS_1_3_RECORD_BYTES: usize = 5 + 16 + 1;
 const TLS_1_2_RECORD_BYTES: usize = 5 + 16 + 8;
 /// Header of a frame of HTTP/2 (RFC 9113, section 4.1).
