@@ -18,8 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// Segment size where the system does not report it: that of a path with an MTU of 1,500 bytes, less
-/// the headers of a tunnel.
+/// Segment size where the system does not report it: that of a path with an MTU of 1,500 bytes,
+/// less the headers of a tunnel.
 const SEGMENT_BYTES: usize = 1_400;
 /// Smallest piece, unless a segment is larger: the default segment (RFC 9293, section 3.7.1). A
 /// client may ask for segments that are shorter than the headers.
