@@ -133,11 +133,6 @@ pub fn send_piece(socket: &Socket, parts: &[IoSlice<'_>], _more_follows: bool) -
     socket.send_vectored(parts)
 }
 
-/// The maximum segment size of a TCP connection, which is not read here.
-pub const fn segment_bytes(_socket: &Socket) -> Option<u32> {
-    None
-}
-
 /// Does nothing: the system sets the flow label.
 ///
 /// # Errors

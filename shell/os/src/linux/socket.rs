@@ -129,9 +129,12 @@ pub fn set_segment_bytes(socket: &Socket, bytes: u16) -> io::Result<()> {
     socket.set_tcp_mss(bytes.into())
 }
 
-/// The maximum segment size of a TCP connection, if the system reports it.
-pub fn segment_bytes(socket: &Socket) -> Option<u32> {
-    socket.tcp_mss().ok()
+/// The maximum segment size of a TCP connection.
+///
+/// # Errors
+/// See `getsockopt(2)`.
+pub fn segment_bytes(socket: &Socket) -> io::Result<u32> {
+    socket.tcp_mss()
 }
 
 /// Lets other sockets with this option have the same port. The kernel gives a datagram to the one

@@ -151,7 +151,7 @@ impl Transport {
     /// Sets the piece to the whole segments of these bytes.
     fn set_piece(&mut self, wanted: usize) {
         // It changes with the MTU of the path. The kernel would wait for the rest of a segment.
-        if let Some(segment @ 1..) = segment_bytes(&SockRef::from(&self.stream)) {
+        if let Ok(segment @ 1..) = segment_bytes(&SockRef::from(&self.stream)) {
             self.segment_bytes = segment as usize;
         }
         let bytes = whole_segments(wanted, self.segment_bytes);
