@@ -1,9 +1,10 @@
 //! Servers on the local network.
 pub use fathom_discovery::Found;
 
-/// Wait for servers that announce themselves. A responder delays its answer by up to 0.12 s (RFC
-/// 6762, section 6), and a second query may be needed for the address.
-const DISCOVERY_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
+/// Wait for servers that announce themselves. A responder delays its answer by up to 0.12 s, and
+/// does not repeat within 1 s what it has just announced (RFC 6762, section 6); the second query
+/// follows after 1 s (section 5.2).
+const DISCOVERY_WAIT: std::time::Duration = std::time::Duration::from_millis(1_500);
 
 /// Servers on the local network that announce themselves, and that the user can use with or without
 /// a token; none if multicast is not possible.
