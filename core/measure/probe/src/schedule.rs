@@ -137,13 +137,15 @@ impl Schedule {
         let mut all = IntervalQueue::default();
         for (before, queue) in core::mem::take(&mut self.queues) {
             all.added += queue.added;
-            let sooner = |due: Due| match due.slot.saturating_since(now) {
-                left if interval < before => {
-                    Due { slot: due.slot.min(now + scaled(left, interval, before)), ..due }
-                }
-                _ => due,
+            let sooner = |due: Due| {
+                let left = scaled(due.slot.saturating_since(now), interval, before);
+                Due { slot: due.slot.min(now + left), ..due }
             };
-            all.queue.extend(queue.queue.into_iter().map(sooner));
+            if interval < before {
+                all.queue.extend(queue.queue.into_iter().map(sooner));
+            } else {
+                all.queue.extend(queue.queue);
+            }
         }
         if !all.queue.is_empty() {
             self.queues.insert(interval, all);

@@ -26,6 +26,16 @@ fn client(port: u16, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
+/// Results of a test with the real client, and the bytes that the server received and sent.
+fn complete(server: &TestServer, port: u16, arguments: &[&str]) -> (Value, [u64; 2]) {
+    let before = server.stats();
+    let results = client(port, arguments);
+    assert_eq!(results.get("error"), None, "{arguments:?}: {results}");
+    server.until("the test is over", |stats| stats.open_sessions == 0);
+    let after = server.stats();
+    (results, [after.up_bytes - before.up_bytes, after.down_bytes - before.down_bytes])
+}
+
 #[test]
 fn the_real_client_tests_every_direction() {
     let (server, port) = with_iperf3(|_| ());
@@ -35,12 +45,7 @@ fn the_real_client_tests_every_direction() {
         (&["-t", "1", "-P", "2", "--bidir"], true, true),
         (&["-n", "30M"], true, false),
     ] {
-        let before = server.stats();
-        let results = client(port, arguments);
-        assert_eq!(results.get("error"), None, "{arguments:?}: {results}");
-        server.until("the test is over", |stats| stats.open_sessions == 0);
-        let after = server.stats();
-        let moved = [after.up_bytes - before.up_bytes, after.down_bytes - before.down_bytes];
+        let (results, moved) = complete(&server, port, arguments);
         assert_eq!([moved[0] > 0, moved[1] > 0], [sent, received], "{arguments:?}: {moved:?}");
         // Both ends count the same: all that arrived.
         let key = if sent { "sum_received" } else { "sum_sent" };
@@ -71,12 +76,7 @@ fn the_real_client_tests_by_udp_in_every_direction() {
         (&["-u", "-b", "10M", "-P", "2", "-t", "1", "-R"], false, true),
         (&["-u", "-b", "20M", "-l", "600", "-t", "1", "--bidir"], true, true),
     ] {
-        let before = server.stats();
-        let results = client(port, arguments);
-        assert_eq!(results.get("error"), None, "{arguments:?}: {results}");
-        server.until("the test is over", |stats| stats.open_sessions == 0);
-        let after = server.stats();
-        let moved = [after.up_bytes - before.up_bytes, after.down_bytes - before.down_bytes];
+        let (results, moved) = complete(&server, port, arguments);
         // 20 Mbit/s for a second in each direction.
         for (bytes, used) in moved.into_iter().zip([up, down]) {
             let expected = if used { 2_400_000..2_700_000 } else { 0..1 };
