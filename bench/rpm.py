@@ -7,20 +7,12 @@ and http_l are each one round trip, so RPM = 60 / TM(q): q is the delay of both 
 while a direction is loaded, and TM the mean of its lowest 95 %. The peer is cf-mach (`mach`; cargo
 install cf-mach).
 
-Of a download, http_l also contains what TCP itself adds: a response waits until an acknowledgment
-of its connection lets the next packet leave, and for lost packets before it. `plain TCP` shows how
-much that is at least: the server in this file has neither HTTP nor TLS, keeps one packet of load
-in the kernel, and sends a response before any more load. Its foreign part is taken as exact.
-
-  bench/rpm.py     as root; exit code 1 if fathom is more than 5 % off, and more than plain TCP
+  bench/rpm.py     as root; exit code 1 if fathom is more than 5 % off
 """
-import collections
 import json
 import os
 import re
-import select
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -31,11 +23,6 @@ from common import FATHOM
 
 PORT = 8443
 TOLERANCE = 0.05
-# Of plain TCP: a packet, a response, connections as fathom has them, and its requests.
-PLAIN_PORT, PIECE_BYTES, RESPONSE_BYTES, FLOWS = 8444, 1448, 32, 4
-REQUEST_EVERY_S, LOAD_S = 0.2, 14
-# linux/tcp.h
-NOTSENT_LOWAT = 25
 URL = f"https://{truth.SERVER}:{PORT}"
 
 
@@ -51,78 +38,6 @@ def certificate(folder, address):
     truth.run(f"openssl x509 -req -in {at('csr')} -CA {at('ca.pem')} -CAkey {at('ca.key')} -CAcreateserial "
               f"-out {at('chain.pem')} -days 2 -extfile {at('names')}")
     return at("ca.pem"), at("chain.pem"), at("key.pem")
-
-
-def serve_plainly():
-    """Sends load on each connection, and a short response for each byte that arrives, until it is killed."""
-    listener = socket.create_server(("", PLAIN_PORT))
-    poll, connections, requests = select.poll(), {}, collections.Counter()
-    poll.register(listener, select.POLLIN)
-    while True:
-        for number, event in poll.poll():
-            if number == listener.fileno():
-                connection, _ = listener.accept()
-                connection.setblocking(False)
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                connection.setsockopt(socket.IPPROTO_TCP, NOTSENT_LOWAT, 1)
-                connections[connection.fileno()] = connection
-                poll.register(connection, select.POLLIN | select.POLLOUT)
-                continue
-            connection = connections[number]
-            try:
-                if event & select.POLLIN:
-                    requests[number] += len(connection.recv(100))
-                if event & select.POLLOUT:
-                    kind, length = (b"R", RESPONSE_BYTES) if requests[number] else (b"L", PIECE_BYTES)
-                    connection.send(kind + bytes(length - 1), socket.MSG_EOR | (socket.MSG_MORE if kind == b"L" else 0))
-                    requests[number] -= kind == b"R"
-            except BlockingIOError:
-                pass
-            except OSError:
-                poll.unregister(number)
-                connections.pop(number).close()
-
-
-def load_plainly():
-    """Receives load for a while, and prints when each response arrived and how long it took, in s."""
-    connections = [socket.create_connection((truth.SERVER, PLAIN_PORT)) for _ in range(FLOWS)]
-    held, sent = [b""] * FLOWS, [collections.deque() for _ in range(FLOWS)]
-    begin = due = time.time()
-    while time.time() < begin + LOAD_S:
-        if time.time() >= due:
-            due += REQUEST_EVERY_S
-            for connection, times in zip(connections, sent):
-                times.append(time.time())
-                connection.send(b"?")
-        ready, _, _ = select.select(connections, [], [], max(0, due - time.time()))
-        for connection in ready:
-            which = connections.index(connection)
-            data, at = held[which] + connection.recv(1 << 16), 0
-            while at < len(data):
-                length = RESPONSE_BYTES if data[at:at + 1] == b"R" else PIECE_BYTES
-                if at + length > len(data):
-                    break
-                if length == RESPONSE_BYTES:
-                    begun = sent[which].popleft()
-                    print(time.time(), time.time() - begun)
-                at += length
-            held[which] = data[at:]
-
-
-def plainly(seen, _authority):
-    """The same, with the least that TCP needs."""
-    script = os.path.abspath(__file__)
-    server = truth.serve(f"python3 {script} --serve")
-    try:
-        done = subprocess.run(truth.inside("client", f"python3 {script} --load"), shell=True, check=True, capture_output=True, text=True)
-    finally:
-        truth.stop(server)
-    responses = [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
-    # As fathom does, without the start of the load.
-    first, last = responses[0][0] + 1, responses[-1][0]
-    loaded = trimmed_mean([delay for at, delay in responses if first <= at < last])
-    queue = trimmed_mean([up + down for at, up, down in seen.rows if first <= at < last])
-    return {"down": (60 / ((queue + loaded) / 2), None, 60 / queue)}
 
 
 def trimmed_mean(delays):
@@ -188,7 +103,7 @@ def main():
             authority, chain, key = certificate(folder, truth.SERVER)
             server = truth.serve(f"{FATHOM} serve --with web --web-port {PORT} --certificate {chain} --key {key}")
             try:
-                for name, tool in (("fathom", fathom), ("plain TCP", plainly), ("cf-mach", mach)):
+                for name, tool in (("fathom", fathom), ("cf-mach", mach)):
                     seen = truth.Truth()
                     seen.start()
                     results = tool(seen, authority)
@@ -203,13 +118,8 @@ def main():
                 truth.stop(server)
     finally:
         truth.destroy_line()
-    floor = max(TOLERANCE, errors["plain TCP", "down"])
-    return 1 if errors["fathom", "down"] > floor or errors["fathom", "up"] > TOLERANCE else 0
+    return 1 if max(errors["fathom", "down"], errors["fathom", "up"]) > TOLERANCE else 0
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--serve"]:
-        serve_plainly()
-    if sys.argv[1:] == ["--load"]:
-        sys.exit(load_plainly())
     sys.exit(main())

@@ -221,8 +221,8 @@ impl Test {
         self.sim.probe_from = self.sim.world.now();
     }
     fn adapt_probes(&mut self) {
-        let first = self.train.rates();
-        let rates = PerDirection::from_fn(|direction| self.highest[direction].rate().or(first[direction]));
+        let (first, idle) = (self.train.rates(), self.course.idle());
+        let rates = PerDirection::from_fn(|d| self.highest[d].rate(idle).or(first[d]));
         self.sim.probe_every = self.budgets.map(|budget| budget.interval(rates.up, rates.down));
     }
     fn is_load(&self, flow: &Flow) -> bool {

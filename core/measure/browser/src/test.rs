@@ -232,7 +232,8 @@ impl BrowserTest {
     /// The slowest of the known rates, and how many are known. A load that delivers nothing shows
     /// none.
     fn slowest(&self) -> Option<(Rate, usize)> {
-        let rates = Direction::BOTH.map(|direction| self.ledger.capacity(direction));
+        let idle = self.course.idle();
+        let rates = Direction::BOTH.map(|direction| self.ledger.capacity(direction, idle));
         let known = rates.into_iter().flatten().filter(|rate| rate.as_bits_per_second() > 0);
         Some((known.clone().min()?, known.count()))
     }

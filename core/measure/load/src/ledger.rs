@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use fathom_probe::HighestRate;
 use fathom_probe::protocol::{FlowReport, Reception};
 use fathom_run::{Metric, SeriesKey};
-use fathom_units::{Direction, PerDirection, Rate, Time};
+use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 
 /// Goodput over less than this would show the granularity of packets. Reports are more frequent if
 /// TCP_INFO is; 5 ms less than 100 ms, for timer inaccuracy of the server.
@@ -74,9 +74,10 @@ impl Ledger {
     pub fn phase_of(&self, number: u32) -> Option<usize> {
         self.entries.get(&number).map(|entry| entry.phase)
     }
-    /// The highest rate over a second in a direction so far.
-    pub fn capacity(&self, direction: Direction) -> Option<Rate> {
-        self.capacity[direction].rate()
+    /// The highest rate over a second in a direction so far, once it has not grown for a round
+    /// trip.
+    pub fn capacity(&self, direction: Direction, round_trip: Duration) -> Option<Rate> {
+        self.capacity[direction].rate(round_trip)
     }
     /// Bytes delivered in a direction, in one phase or in all.
     pub fn delivered(&self, direction: Direction, phase: Option<usize>) -> u64 {

@@ -115,6 +115,11 @@ impl Course {
     pub const fn longest_s(&self) -> f64 {
         self.longest_s
     }
+    /// Median delay of the probes that determine latency, before the load; zero if unknown.
+    pub fn idle(&self) -> Duration {
+        let first = self.baselines.iter().min_by_key(|(kind, _)| kind.spec().rank);
+        first.map_or(Duration::ZERO, |(_, baseline)| Duration::from_secs_f64(baseline.median_s))
+    }
     /// Whether the data limit of the whole test has been reached.
     pub fn is_out_of_bytes(&self) -> bool {
         self.moved() >= self.byte_limit

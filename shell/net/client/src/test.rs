@@ -638,7 +638,8 @@ impl<'a> Test<'a> {
     }
     /// Passes new capacity estimates to the probes, and the resulting traffic estimate to the user.
     fn learn_capacity(&mut self) {
-        let rates = PerDirection::from_fn(|d| self.ledger.capacity(d).unwrap_or_default());
+        let idle = self.course.idle();
+        let rates = PerDirection::from_fn(|d| self.ledger.capacity(d, idle).unwrap_or_default());
         let is_new = PerDirection::from_fn(|d| self.probes.set_capacity(d, rates[d]));
         if is_new.down {
             let fastest = report_interval(self.config.flows, rates.down);

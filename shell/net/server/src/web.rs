@@ -37,6 +37,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -312,13 +313,22 @@ async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, co
     }
 }
 
-/// Runs tasks, and counts those that panic.
+/// Runs the tasks of a connection's requests, and counts those that panic.
 #[derive(Clone)]
 struct Guarded(Arc<Shared>);
 
 impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Guarded {
+    /// Begins the task at once. A short response is then complete before HTTP/2 writes, so its
+    /// header and its body are in one packet. If it began later, the body would often miss it.
     fn execute(&self, task: F) {
-        spawn(&self.0, task);
+        let mut task = Box::pin(task);
+        let mut begin = || task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        match catch_unwind(AssertUnwindSafe(&mut begin)) {
+            // It runs again as soon as it is spawned, which needs no waker.
+            Ok(Poll::Pending) => spawn(&self.0, task),
+            Ok(Poll::Ready(_)) => {}
+            Err(_) => self.0.counters.panicked(),
+        }
     }
 }
 
@@ -329,4 +339,40 @@ fn spawn(shared: &Arc<Shared>, task: impl Future<Output: Send> + Send + 'static)
             shared.counters.panicked();
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use tokio::sync::oneshot;
+
+    #[test]
+    fn a_short_task_is_complete_when_it_begins() {
+        let shared = Arc::new(Shared::new(Config::default()).unwrap());
+        let tasks = Guarded(Arc::clone(&shared));
+        let done = Arc::new(AtomicU32::new(0));
+        let count = || {
+            let done = Arc::clone(&done);
+            move || done.fetch_add(1, Relaxed)
+        };
+        let runtime = Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (now, later) = (count(), count());
+            let (sender, receiver) = oneshot::channel::<()>();
+            tasks.execute(async move { now() });
+            assert_eq!(done.load(Relaxed), 1);
+            tasks.execute(async move {
+                let _ = receiver.await;
+                later()
+            });
+            tasks.execute(async { panic!("on purpose") });
+            assert_eq!((done.load(Relaxed), shared.stats().panics), (1, 1));
+            sender.send(()).unwrap();
+            while done.load(Relaxed) < 2 {
+                tokio::task::yield_now().await;
+            }
+        });
+    }
 }

@@ -3,9 +3,10 @@ use super::caller::Caller;
 use super::content::{Content, Load};
 use super::{Connection, ndt7, page};
 use crate::stats::Refusal;
+use fathom_os::socket::set_pacing_rate;
 use fathom_protocol::network_quality;
 use fathom_protocol::speed_test::{Resource, resource};
-use fathom_units::Direction;
+use fathom_units::{Direction, Rate};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
@@ -76,6 +77,9 @@ async fn answer(request: Request<Incoming>, caller: Caller) -> Result<Response<C
 
 fn download(bytes: u64, version: Version, caller: &Caller) -> Result<Response<Content>, (Refusal, String)> {
     let transfer = (bytes > PROBE_BYTES).then(|| caller.transfer(Direction::Down)).transpose()?;
+    if transfer.is_some() && version == Version::HTTP_2 {
+        pace(caller);
+    }
     let _running = caller.activity.run();
     let load = Load {
         connection: Arc::clone(caller),
@@ -87,6 +91,15 @@ fn download(bytes: u64, version: Version, caller: &Caller) -> Result<Response<Co
         offset: 0,
     };
     Ok(with_type("application/octet-stream", Content::Load(load)))
+}
+
+/// Spreads the packets of a connection over its round trip. Otherwise they follow each other in the
+/// line's queue, so do their acknowledgments, and a response waits until the next ones come.
+fn pace(connection: &Connection) {
+    if let Some(socket) = &connection.socket {
+        // Without it, responses only arrive later.
+        let _ = set_pacing_rate(socket, Rate::from_bits_per_second(u64::MAX));
+    }
 }
 
 async fn upload(request: Request<Incoming>, caller: &Caller) -> Result<Response<Content>, (Refusal, String)> {

@@ -100,10 +100,15 @@ fn each_speed_test_is_served_by_both_versions_of_http() {
     assert_eq!((stats.sessions, stats.http_answered), (1, 24), "one session for all: {stats:?}");
 }
 
+/// The states of the connections of a port.
+fn states(port: u16) -> String {
+    let ran = Command::new("ss").args(["-tinH", "sport", "=", &format!(":{port}")]).output();
+    String::from_utf8(ran.expect("ss is not installed: run ./setup test").stdout).unwrap()
+}
+
 /// A number of each connection of a port with more than one segment of data, as `ss` names it.
 fn of_connections(port: u16, name: &str) -> Vec<u64> {
-    let ran = Command::new("ss").args(["-tinH", "sport", "=", &format!(":{port}")]).output();
-    let text = String::from_utf8(ran.expect("ss is not installed: run ./setup test").stdout).unwrap();
+    let text = states(port);
     let connections = text.lines().filter(|line| line.contains("bytes_acked:"));
     let of = |line: &str| {
         let word = line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix(':'));
@@ -158,6 +163,22 @@ fn a_download_is_acknowledged_every_second_segment() {
         }
         assert!(sent > 500 && bytes > sent * 1_400, "{name}: {sent} segments for {bytes} bytes");
         assert!(received < sent * 2 / 3, "{name}: {received} acknowledgments of {sent} segments");
+    });
+}
+
+/// Otherwise the packets of a connection follow each other in the queue, and a response waits for
+/// the next acknowledgment. `ss` shows the highest rate after a slash if there is one.
+#[test]
+fn a_download_over_http2_is_paced() {
+    over_a_slow_line(|name, port, is_running| {
+        let mut seen = Vec::new();
+        while is_running() {
+            let states = states(port);
+            let rates = states.split("pacing_rate ").skip(1);
+            seen.extend(rates.map(|text| text.split(' ').next().is_some_and(|rate| rate.contains('/'))));
+        }
+        let paced = seen[seen.len() / 2..].iter().all(|paced| *paced);
+        assert!(seen.len() > 10 && paced == (name == "https --http2"), "{name}: {seen:?}");
     });
 }
 
