@@ -150,16 +150,16 @@ class Queue:
         self.times = [at - wait for at, wait in zip(series["at_ns"], self.waits)]
 
     def wait(self, at_ns):
-        """Of a packet that comes then: between those of the packets before and after it, or that of the nearer one if
-        they are far apart, because an empty queue sees no packets."""
+        """Of a packet that comes then: between those of the packets before and after it. If they are far apart, the
+        queue has drained since the one before."""
         after = bisect.bisect(self.times, at_ns)
         if after in (0, len(self.times)):
             return self.waits[max(after - 1, 0)] if self.waits else 0
         before = after - 1
-        width = self.times[after] - self.times[before]
-        share = (at_ns - self.times[before]) / width
+        since, width = at_ns - self.times[before], self.times[after] - self.times[before]
         if width > 200e6:
-            share = round(share)
+            return max(self.waits[before] - since, 0)
+        share = since / width
         return self.waits[before] * (1 - share) + self.waits[after] * share
 
 

@@ -7,12 +7,17 @@ and http_l are each one round trip, so RPM = 60 / TM(q): q is the delay of both 
 while a direction is loaded, and TM the mean of its lowest 95 %. The peer is cf-mach (`mach`; cargo
 install cf-mach).
 
-  bench/rpm.py     as root; exit code 1 if fathom is more than 5 % off
+A run has about 14 new connections. Where a packet of two of their handshakes is lost, its result
+is lower by more than the queue explains, so each tool runs three times.
+
+  bench/rpm.py     as root; exit code 1 if the median of fathom is more than 5 % off
 """
+import collections
 import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,7 +27,7 @@ import truth
 from common import FATHOM
 
 PORT = 8443
-TOLERANCE = 0.05
+TOLERANCE, ROUNDS = 0.05, 3
 URL = f"https://{truth.SERVER}:{PORT}"
 
 
@@ -96,14 +101,14 @@ def main():
     if shutil.which("mach") is None:
         sys.exit("mach is not installed: cargo install cf-mach (needs cmake and libclang-dev)")
     truth.build_line()
-    errors = {}
+    errors = collections.defaultdict(list)
     print(f"{'tool':10}{'direction':>10}{'RPM':>8}{'expected':>10}{'error':>8}{'foreign part':>14}{'error':>8}")
     try:
         with tempfile.TemporaryDirectory() as folder:
             authority, chain, key = certificate(folder, truth.SERVER)
             server = truth.serve(f"{FATHOM} serve --with web --web-port {PORT} --certificate {chain} --key {key}")
             try:
-                for name, tool in (("fathom", fathom), ("cf-mach", mach)):
+                for name, tool in [("fathom", fathom), ("cf-mach", mach)] * ROUNDS:
                     seen = truth.Truth()
                     seen.start()
                     results = tool(seen, authority)
@@ -112,13 +117,16 @@ def main():
                         error = lambda value: f"{value / right - 1:>+8.1%}"
                         part = f"{new:>14.0f}{error(new)}" if new else f"{'-':>14}{'-':>8}"
                         print(f"{name:10}{direction:>10}{rpm:>8.0f}{right:>10.0f}{error(rpm)}{part}", flush=True)
-                        errors[name, direction] = abs(rpm / right - 1)
+                        errors[name, direction].append(rpm / right - 1)
                     truth.quiet_line()
             finally:
                 truth.stop(server)
     finally:
         truth.destroy_line()
-    return 1 if max(errors["fathom", "down"], errors["fathom", "up"]) > TOLERANCE else 0
+    medians = {which: statistics.median(values) for which, values in errors.items()}
+    for (name, direction), error in medians.items():
+        print(f"median: {name} {direction} {error:+.1%}")
+    return 1 if max(abs(medians["fathom", direction]) for direction in ("down", "up")) > TOLERANCE else 0
 
 
 if __name__ == "__main__":
