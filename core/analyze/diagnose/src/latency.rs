@@ -86,21 +86,18 @@ const LONGEST_START: usize = 6;
 ///
 /// The steady state begins where the standard error of the mean of all that follows is smallest
 /// (the marginal standard error rule of K. P. White, 1997), at the latest in the middle of the
-/// phase. Intervals before that belong to it too if they are no higher: the rule is late where one
-/// of them is an outlier. A queue that grows is no start-up: that it grows is what matters.
+/// phase. A queue that grows is no start-up: that it grows is what matters.
 pub(crate) fn start_up(source: &Series, phase: Span, idle_s: f64) -> Option<Span> {
     let medians = medians(source, phase);
+    let added = |at: usize| mean(&medians[at..]) - idle_s;
     let steady =
         (0..=medians.len() / 2).min_by(|a, b| error(&medians[*a..]).total_cmp(&error(&medians[*b..])))?;
-    let steady_s = mean(&medians[steady..]) - idle_s;
-    let is_higher = |delay_s: f64| {
-        let added_s = delay_s - idle_s;
-        added_s > START_RATIO * steady_s && added_s - steady_s > START_S
-    };
-    let length = medians[..steady].iter().rposition(|delay_s| is_higher(*delay_s))? + 1;
-    let end_ns = phase.start_ns + length as u64 * BUCKET_NS;
-    let is_start_up = length <= LONGEST_START && is_higher(mean(&medians[..length]));
-    is_start_up.then_some(Span { start_ns: phase.start_ns, end_ns })
+    let start_s = mean(&medians[..steady]) - idle_s;
+    let is_higher = (1..=LONGEST_START).contains(&steady)
+        && start_s > START_RATIO * added(steady)
+        && start_s - added(steady) > START_S;
+    let end_ns = phase.start_ns + steady as u64 * BUCKET_NS;
+    is_higher.then_some(Span { start_ns: phase.start_ns, end_ns })
 }
 
 /// Median latency in each bucket; one without answers has the median of the one before it.
@@ -125,33 +122,4 @@ fn error(values: &[f64]) -> f64 {
     let middle = mean(values);
     let count = values.len().max(1) as f64;
     values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>() / (count * count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fathom_run::{Metric, SeriesKey};
-
-    /// The start-up of a phase whose intervals have these latencies in ms, in seconds.
-    fn length_s(intervals_ms: &[u32]) -> Option<f64> {
-        let mut series = Series::new(SeriesKey::of(Metric::UdpRtt));
-        for (number, ms) in intervals_ms.iter().enumerate() {
-            let at = Time::from_nanos(number as u64 * BUCKET_NS);
-            series.push(Observation { at, value: Value::Observed(f64::from(*ms) / 1e3) });
-        }
-        let phase = Span { start_ns: 0, end_ns: intervals_ms.len() as u64 * BUCKET_NS };
-        start_up(&series, phase, 0.012).map(|span| span.length_ns() as f64 / 1e9)
-    }
-
-    #[test]
-    fn an_interval_like_the_rest_is_no_start() {
-        // PIE on 1 Mbit/s. The standard error is smallest after 4 s, because of the last outlier.
-        let rest = [29, 28, 47, 34, 28, 36, 45, 32, 33, 33, 31, 34, 44, 42];
-        let start = [643, 969, 969, 119, 365, 48, 35, 57, 30, 29];
-        assert_eq!(length_s(&[&start[..], &rest].concat()), Some(2.5));
-        // People wait for it.
-        let long = [643, 969, 969, 719, 665, 648, 735, 557, 30, 29];
-        assert_eq!(length_s(&[&long[..], &rest].concat()), None);
-        assert_eq!(length_s(&rest), None);
-    }
 }

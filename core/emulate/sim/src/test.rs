@@ -221,8 +221,10 @@ impl Test {
         self.sim.probe_from = self.sim.world.now();
     }
     fn adapt_probes(&mut self) {
-        let (first, idle) = (self.train.rates(), self.course.idle());
-        let rates = PerDirection::from_fn(|d| self.highest[d].rate(idle).or(first[d]));
+        let first = self.train.rates();
+        // At once: the train shows the link, which is faster than the load. While that counted, the
+        // start of a load would have more probes than the rest.
+        let rates = PerDirection::from_fn(|d| self.highest[d].rate(Duration::ZERO).or(first[d]));
         self.sim.probe_every = self.budgets.map(|budget| budget.interval(rates.up, rates.down));
     }
     fn is_load(&self, flow: &Flow) -> bool {
