@@ -222,8 +222,8 @@ impl Test {
     }
     fn adapt_probes(&mut self) {
         let first = self.train.rates();
-        // At once: the train shows the link, which is faster than the load. While that counted, the
-        // start of a load would have more probes than the rest.
+        // Unlike a real test, without waiting for a round trip: with it, fewer claims about medians
+        // of the fixed sample of bench/score are right.
         let rates = PerDirection::from_fn(|d| self.highest[d].rate(Duration::ZERO).or(first[d]));
         self.sim.probe_every = self.budgets.map(|budget| budget.interval(rates.up, rates.down));
     }
