@@ -7,7 +7,7 @@ and http_l are each one round trip, so RPM = 60 / TM(q): q is the delay of both 
 while a direction is loaded, and TM the mean of its lowest 95 %. The peer is cf-mach (`mach`; cargo
 install cf-mach).
 
-A run has about 14 new connections, so its result varies: each tool runs three times.
+A run has about 40 new connections, so its result varies: each tool runs three times.
 
   bench/rpm.py     as root; exit code 1 if any run of fathom is more than 5 % off
 """

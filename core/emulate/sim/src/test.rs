@@ -116,7 +116,7 @@ impl Test {
         sim.probe_from = Time::MAX;
         (sim.course.load, sim.course.drain, sim.course.end) = (Time::MAX, Time::MAX, Time::MAX);
         let kinds = [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Hop];
-        let [(_, udp), (_, icmp), _, _, (_, hops)] = ProbeBudget::groups(&kinds, plan.run.sample_every);
+        let [(_, udp), (_, icmp), _, _, _, (_, hops)] = ProbeBudget::groups(&kinds, plan.run.sample_every);
         sim.world.hops = Some(HopProbes::new(plan.line.hops.len()));
         sim.probe_every[HOPS as usize] = hops.requested();
         sim.world.net.agenda.push(Time::ZERO, Wake::Probe(HOPS));

@@ -123,7 +123,8 @@ impl ProbeKind {
             // A chain of two certificates has 3 to 5 kB.
             down: Bytes(5_500),
             rank: 4,
-            shortest: Duration::from_millis(500),
+            // Its handshake takes a server about 1 ms of CPU time.
+            shortest: Duration::from_millis(200),
         },
         ProbeSpec {
             kind: ProbeKind::Http3,

@@ -303,7 +303,7 @@ struct Group {
 
 impl Group {
     /// The groups of these kinds from `start` on. No two send at the same time.
-    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 5] {
+    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 6] {
         let groups = ProbeBudget::groups(kinds, interval);
         let quick = groups[1].0.len().max(1) as u64;
         let (mut number, mut offset) = (0, Duration::ZERO);
@@ -327,7 +327,7 @@ struct Running {
 struct Prober {
     context: Context,
     shared: Arc<Shared>,
-    groups: [Group; 5],
+    groups: [Group; 6],
     interval: Duration,
     has_begun: bool,
     due: Vec<Due>,
@@ -340,7 +340,7 @@ impl Prober {
     fn new(settings: &ProbeSettings, shared: Arc<Shared>, report: Report) -> Self {
         let context = Context::new(settings.clock, report);
         let mut by_rank = settings.kinds.clone();
-        // The order of the groups: all slow kinds are last, and QUIC after them.
+        // The order of the groups: all slow kinds are last, TLS before them and QUIC after them.
         by_rank.sort_by_key(|kind| kind.spec().rank);
         let mut running = Vec::new();
         for kind in by_rank {
