@@ -99,6 +99,17 @@ export class Browser {
     await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile });
   }
 
+  /** Shows another tab in front of the page. */
+  async hide() {
+    this.front = (await this.send("Target.createTarget", { url: "about:blank" })).targetId;
+  }
+
+  /** Closes that tab. */
+  async unhide() {
+    await this.send("Target.closeTarget", { targetId: this.front });
+    await this.send("Page.bringToFront");
+  }
+
   async evaluate(expression) {
     const { result, exceptionDetails } = await this.send("Runtime.evaluate", {
       expression,

@@ -69,6 +69,17 @@ export class Firefox {
     await this.send("browsingContext.setViewport", { context: this.context, viewport: { width, height } });
   }
 
+  /** Shows another tab in front of the page. */
+  async hide() {
+    this.front = (await this.send("browsingContext.create", { type: "tab", background: false })).context;
+  }
+
+  /** Closes that tab. */
+  async unhide() {
+    await this.send("browsingContext.close", { context: this.front });
+    await this.send("browsingContext.activate", { context: this.context });
+  }
+
   /** The value as JSON has it. */
   async evaluate(expression) {
     const { type, result, exceptionDetails } = await this.send("script.evaluate", {

@@ -1,6 +1,7 @@
 // Tests a line with the page of `fathom serve` in a headless browser, and prints what the page got as JSON:
 //     node check/speed.mjs http[s]://HOST:PORT [--firefox] [--without-webrtc] [--pictures PREFIX] [--phone] [--dark]
-//         [--consent NAME] [--frames]
+//         [--consent NAME] [--frames] [--hide]
+// --hide shows another tab for 5 s during the first load.
 // --frames counts the frames of the page during the test; it makes the browser draw each.
 import { Browser } from "./browser.mjs";
 import { Firefox } from "./firefox.mjs";
@@ -8,6 +9,7 @@ import { Firefox } from "./firefox.mjs";
 const [url, ...flags] = process.argv.slice(2);
 const has = (flag) => flags.includes(flag);
 const prefix = has("--pictures") ? flags[flags.indexOf("--pictures") + 1] : undefined;
+const HIDDEN_MS = 5_000;
 /** Longer than the longest test. */
 const PATIENCE_MS = 240_000;
 
@@ -34,12 +36,20 @@ const started = Date.now();
 const pause = () => new Promise((done) => setTimeout(done, 250));
 let state = "run";
 let isPictured = false;
+let paused = has("--hide") ? undefined : "";
 while (state === "run" && Date.now() - started < PATIENCE_MS) {
   await pause();
   state = await browser.evaluate("['start', 'run', 'result', 'failure'].find((id) => !document.getElementById(id).hidden)");
   if (!isPictured && Date.now() - started > 20_000) {
     await picture("running");
     isPictured = true;
+  }
+  if (paused === undefined && (await browser.evaluate("document.querySelector('#phases [aria-current]:nth-child(2)') !== null"))) {
+    await browser.hide();
+    await new Promise((done) => setTimeout(done, HIDDEN_MS));
+    paused = await browser.evaluate("document.title");
+    await picture("paused");
+    await browser.unhide();
   }
 }
 // The list of devices and the history follow.
@@ -53,6 +63,7 @@ const result = {
   state,
   headline: await text(state === "failure" ? "problem" : "headline"),
   quality: await text("quality"),
+  paused,
   brief: report ? await read(report.replace("/result/", "/page/result/")) : null,
   consent: await text("consent-text"),
   devices: await text("devices"),

@@ -5,7 +5,8 @@ var e = [
 	"up",
 	"both",
 	"drain",
-	"over"
+	"over",
+	"paused"
 ], t = (t) => {
 	if (t.byteLength !== 32) return;
 	let n = new DataView(t), r = e[n.getUint8(1)];
@@ -24,7 +25,7 @@ var e = [
 	};
 }, n = (e) => {
 	let t = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(48));
-	return t.setUint8(0, 1), [
+	return t.setUint8(0, 1), t.setUint8(1, Number(e.isHidden)), [
 		e.sequence,
 		e.received,
 		e.lateUs
@@ -43,6 +44,7 @@ var e = [
 		atUs: 0
 	};
 	late = 0;
+	isHidden = !1;
 	waiting = [];
 	timer;
 	constructor(e, t) {
@@ -55,6 +57,9 @@ var e = [
 	}
 	setCount(e) {
 		this.count = e;
+	}
+	setHidden(e) {
+		this.isHidden = e;
 	}
 	close() {
 		clearInterval(this.timer), this.channel.onmessage = null;
@@ -74,14 +79,15 @@ var e = [
 			lateUs: Math.min(a, Math.max(0, Math.round(this.late))),
 			sentUs: r(),
 			downBytes: this.count.bytes,
-			countedUs: this.count.atUs
+			countedUs: this.count.atUs,
+			isHidden: this.isHidden
 		})), this.late = 0);
 	}
 };
 // src/speed/probe.ts
-onmessage = ({ data: e }) => {
-	let { channel: t, loads: n } = e, r = new o(t, (e) => {
-		n.postMessage(e.stage), postMessage(e);
+onmessage = ({ data: { channel: e, loads: t } }) => {
+	let n = new o(e, (e) => {
+		t.postMessage(e.stage), postMessage(e);
 	});
-	n.onmessage = (e) => r.setCount(e.data), t.onclose = () => postMessage("closed"), postMessage("ready");
+	onmessage = ({ data: e }) => n.setHidden(e), t.onmessage = (e) => n.setCount(e.data), e.onclose = () => postMessage("closed"), postMessage("ready");
 };

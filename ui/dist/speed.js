@@ -237,6 +237,12 @@ var t = (e) => {
 		"Attente du vidage de la file",
 		"Esperando a que se vacíe la cola"
 	],
+	paused: [
+		"Paused while this page is in the background",
+		"Angehalten, solange diese Seite im Hintergrund ist",
+		"Suspendu tant que cette page est en arrière-plan",
+		"En pausa mientras esta página está en segundo plano"
+	],
 	over: [
 		"Done",
 		"Fertig",
@@ -604,10 +610,10 @@ var t = (e) => {
 		"UDP está bloqueado aquí: las sondas van por TCP y un paquete perdido retrasa a los siguientes."
 	],
 	hidden: [
-		"The page was in the background for {}. Browsers slow such pages down.",
-		"Die Seite war {} im Hintergrund. Browser bremsen solche Seiten.",
-		"La page était en arrière-plan pendant {}. Les navigateurs ralentissent ces pages.",
-		"La página estuvo {} en segundo plano. Los navegadores frenan esas páginas."
+		"The test paused for {} while the page was in the background.",
+		"Der Test war für {} angehalten, weil die Seite im Hintergrund war.",
+		"Le test a été suspendu pendant {}, car la page était en arrière-plan.",
+		"La prueba se detuvo durante {} porque la página estaba en segundo plano."
 	],
 	offline: [
 		"The server cannot be reached.",
@@ -764,7 +770,8 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	"up",
 	"both",
 	"drain",
-	"over"
+	"over",
+	"paused"
 ], fe = (e) => {
 	if (e.byteLength !== 32) return;
 	let t = new DataView(e), n = y[t.getUint8(1)];
@@ -783,7 +790,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	};
 }, pe = (e) => {
 	let t = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(de));
-	return t.setUint8(0, v), [
+	return t.setUint8(0, v), t.setUint8(1, Number(e.isHidden)), [
 		e.sequence,
 		e.received,
 		e.lateUs
@@ -802,6 +809,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		atUs: 0
 	};
 	late = 0;
+	isHidden = !1;
 	waiting = [];
 	timer;
 	constructor(e, t) {
@@ -814,6 +822,9 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	}
 	setCount(e) {
 		this.count = e;
+	}
+	setHidden(e) {
+		this.isHidden = e;
 	}
 	close() {
 		clearInterval(this.timer), this.channel.onmessage = null;
@@ -833,11 +844,12 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 			lateUs: Math.min(me, Math.max(0, Math.round(this.late))),
 			sentUs: b(),
 			downBytes: this.count.bytes,
-			countedUs: this.count.atUs
+			countedUs: this.count.atUs,
+			isHidden: this.isHidden
 		})), this.late = 0);
 	}
 }, ge = 6e3, _e = 1e3, S = class extends Error {}, ve = async (e, t) => {
-	let { loads: n, ...r } = (typeof RTCPeerConnection == "function" ? await be(e, t) : void 0) ?? await Ce(e, t), i = new Worker("/page/load.js", { type: "module" });
+	let { loads: n, ...r } = (typeof RTCPeerConnection == "function" ? await be(e, t) : void 0) ?? await we(e, t), i = new Worker("/page/load.js", { type: "module" });
 	return i.postMessage({
 		url: `/page/load/${r.id}`,
 		probes: n
@@ -864,7 +876,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	let { port1: n, port2: r } = new MessageChannel(), i = new RTCPeerConnection(), a = i.createDataChannel("probes", {
 		ordered: !1,
 		maxRetransmits: 0
-	}), o = Se(a, n, t) ?? w(a, n, t), s = () => {
+	}), o = Se(a, n, t) ?? Ce(a, n, t), s = () => {
 		o.close(), i.close();
 	};
 	await i.setLocalDescription(), await ye(i);
@@ -878,6 +890,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 			id: c,
 			transport: "webrtc",
 			loads: r,
+			setHidden: o.setHidden,
 			close: s
 		};
 		s();
@@ -899,39 +912,46 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	}
 	return r.onmessage = ({ data: e }) => {
 		e === "closed" ? n.closed() : e !== "ready" && n.probe(e);
-	}, { close: () => r.terminate() };
-}, w = (e, t, n) => {
+	}, {
+		setHidden: (e) => r.postMessage(e),
+		close: () => r.terminate()
+	};
+}, Ce = (e, t, n) => {
 	let r = new he(e, (e) => {
 		t.postMessage(e.stage), n.probe(e);
 	});
-	return t.onmessage = ({ data: e }) => r.setCount(e), e.onclose = () => n.closed(), { close: () => {
-		e.onclose = null, r.close();
-	} };
-}, Ce = async (e, t) => {
-	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await C(e, ""), a = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`), o = w(a, n, t);
+	return t.onmessage = ({ data: e }) => r.setCount(e), e.onclose = () => n.closed(), {
+		setHidden: (e) => r.setHidden(e),
+		close: () => {
+			e.onclose = null, r.close();
+		}
+	};
+}, we = async (e, t) => {
+	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await C(e, ""), a = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`), o = Ce(a, n, t);
 	return await new Promise((e, t) => {
 		a.onopen = () => e(), a.onerror = () => t(new S(""));
 	}), {
 		id: i,
 		transport: "websocket",
 		loads: r,
+		setHidden: o.setHidden,
 		close: () => {
 			o.close(), a.close();
 		}
 	};
-}, we = "fathom-results", Te = 20, Ee = (e) => {
+}, Te = "fathom-results", Ee = 20, De = (e) => {
 	let { id: t, at: n, level: r } = e ?? {};
 	return typeof t == "string" && typeof n == "number" && typeof r == "string";
-}, De = () => {
+}, w = () => {
 	try {
-		let e = JSON.parse(localStorage.getItem(we) ?? "[]");
-		return Array.isArray(e) ? e.filter(Ee).slice(0, Te) : [];
+		let e = JSON.parse(localStorage.getItem(Te) ?? "[]");
+		return Array.isArray(e) ? e.filter(De).slice(0, Ee) : [];
 	} catch {
 		return [];
 	}
 }, Oe = (e) => {
 	try {
-		localStorage.setItem(we, JSON.stringify([e, ...De()].slice(0, Te)));
+		localStorage.setItem(Te, JSON.stringify([e, ...w()].slice(0, Ee)));
 	} catch {}
 }, T = (e) => {
 	try {
@@ -1044,7 +1064,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	});
 	t.replaceChildren(...r), A("cost").textContent = W("cost", f(F, q()));
 }, J = () => {
-	let t = B ? k.indexOf(B) : -1, n = B ? y.indexOf(B) : 0, r = k.map((r, i) => {
+	let t = B ? k.indexOf(B) : -1, n = B && B !== "paused" ? y.indexOf(B) : 0, r = k.map((r, i) => {
 		let a = e("li", {}, W(r));
 		return i === t && a.setAttribute("aria-current", "step"), a.classList.toggle("done", y.indexOf(r) < n || Y > i), a;
 	});
@@ -1053,9 +1073,9 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	if (B === e) return;
 	B = e;
 	let t = k.indexOf(e);
-	Y = t >= 0 ? t : e === "over" ? k.length : Math.max(Y, 1);
+	t >= 0 ? Y = t : e === "over" ? Y = k.length : e === "between" && (Y = Math.max(Y, 1));
 	let n = W(e);
-	A("stage").textContent = n, A("said").textContent = n, J();
+	A("stage").textContent = n, A("said").textContent = n, document.title = `Fathom: ${e === "paused" ? n : W("title")}`, J();
 }, et = (e) => {
 	V = Date.now(), $e(e.stage), I.add(e), e.delayUs > 0 && (A("live-latency").textContent = c(F, e.delayUs / 1e6));
 	let t = (t) => t.includes(e.stage);
@@ -1084,7 +1104,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		V = Date.now(), L = await ve(q(), {
 			probe: et,
 			closed: () => X(!0)
-		}), B === "over" && !e && X(!1);
+		}), L.setHidden(document.hidden), B === "over" && !e && X(!1);
 		let [n, r] = await t, { transport: i } = L;
 		L.close();
 		let a = await rt(n);
@@ -1130,7 +1150,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	l.href = `/result/${t}.json`, l.download = `fathom-${n.started.slice(0, 10) || t}.json`, at(n, r), I.draw(), K(N);
 }, at = (e, t) => {
 	let [n, r] = [e.late_p50_s ?? 0, e.late_p99_s ?? 0].map((e) => c(F, e)), i = [W("quality", t === "webrtc" ? "WebRTC (UDP)" : "WebSocket (TCP)", n ?? "", r ?? "")];
-	t !== "webrtc" && i.push(W("fallback")), H > 1e3 && i.push(W("hidden", c(F, H / 1e3))), A("quality").textContent = i.join(" ");
+	t !== "webrtc" && i.push(W("fallback")), H > 1e3 && i.push(W("hidden", l(F, H / 1e3))), A("quality").textContent = i.join(" ");
 }, ot = (e, t) => {
 	Oe({
 		id: e,
@@ -1144,7 +1164,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	dateStyle: "short",
 	timeStyle: "short"
 }), ct = (...t) => e("tr", {}, ...t.map((t) => e("th", { scope: "col" }, W(t)))), Q = (e, t) => e == null ? "–" : t(e), lt = () => {
-	let t = De();
+	let t = w();
 	A("past").hidden = t.length === 0;
 	let n = t.map(({ at: t, level: n, lagS: r, upBits: i, downBits: a }) => e("tr", { "data-level": n }, e("td", {}, st(t)), e("td", { class: "level" }, re(n) ? W(n) : ""), e("td", {}, Q(r, (e) => u(F, e))), e("td", {}, Q(a, (e) => d(F, e))), e("td", {}, Q(i, (e) => d(F, e)))));
 	A("history").replaceChildren(ct("when", "lag", "lag", "download", "upload"), ...n), A("history").querySelector("th:nth-child(2)")?.replaceChildren();
@@ -1190,5 +1210,5 @@ for (let e of [
 	"retry"
 ]) A(e).onclick = () => void tt();
 A("stop").onclick = () => X(!0), A("share").onclick = () => void ft(), document.addEventListener("visibilitychange", () => {
-	document.hidden ? U = Date.now() : U &&= (H += Date.now() - U, 0);
+	L?.setHidden(document.hidden), document.hidden ? U = Date.now() : U &&= (H += Date.now() - U, 0);
 }), Ze(), K(j);

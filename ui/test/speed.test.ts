@@ -54,12 +54,13 @@ describe("messages", () => {
       stage: "up", phase: 2, sequence: 0x01020304, elapsedMs: 5, answeredMs: 6, delayUs: 7, downKbit: 8, upKbit: 9, movedKilobytes: 10,
     });
     expect(readProbe(bytes.buffer.slice(1))).toBeUndefined();
-    for (const [at, wrong] of [[0, 2], [1, 7]] as const) {
+    for (const [at, wrong] of [[0, 2], [1, 8]] as const) {
       expect(readProbe(bytes.map((byte, n) => (n === at ? wrong : byte)).buffer)).toBeUndefined();
     }
-    const echo = writeEcho({ sequence: 1, received: 2, lateUs: 3, receivedUs: 2 ** 40, sentUs: 2 ** 40 + 1, downBytes: 5, countedUs: 6 });
+    const echo = writeEcho({ sequence: 1, received: 2, lateUs: 3, receivedUs: 2 ** 40, sentUs: 2 ** 40 + 1, downBytes: 5, countedUs: 6, isHidden: true });
     const view = new DataView(echo);
     expect(echo.byteLength).toBe(48);
+    expect([0, 1, 2, 3].map((at) => view.getUint8(at))).toEqual([1, 1, 0, 0]);
     expect([4, 8, 12].map((at) => view.getUint32(at))).toEqual([1, 2, 3]);
     expect([16, 24, 32, 40].map((at) => Number(view.getBigUint64(at)))).toEqual([2 ** 40, 2 ** 40 + 1, 5, 6]);
   });

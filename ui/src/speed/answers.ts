@@ -33,6 +33,7 @@ export class Answers {
   private received = 0;
   private count: Count = { bytes: 0, atUs: 0 };
   private late = 0;
+  private isHidden = false;
   private waiting: Waiting[] = [];
   private readonly timer: ReturnType<typeof setInterval>;
 
@@ -54,6 +55,11 @@ export class Answers {
   /** Takes a newer count of the downloads. */
   setCount(count: Count): void {
     this.count = count;
+  }
+
+  /** Reports to the server whether the page is in the background. */
+  setHidden(isHidden: boolean): void {
+    this.isHidden = isHidden;
   }
 
   close(): void {
@@ -81,6 +87,7 @@ export class Answers {
         sentUs: nowUs(),
         downBytes: this.count.bytes,
         countedUs: this.count.atUs,
+        isHidden: this.isHidden,
       }),
     );
     this.late = 0;

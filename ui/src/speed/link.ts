@@ -14,6 +14,8 @@ export type Transport = "webrtc" | "websocket";
 export interface Link {
   id: string;
   transport: Transport;
+  /** Reports to the server whether the page is in the background. */
+  setHidden(isHidden: boolean): void;
   close(): void;
 }
 
@@ -75,7 +77,7 @@ const openChannel = async (maxBytes: number, listener: Listener): Promise<Steere
     return undefined;
   }
   await connection.setRemoteDescription({ type: "answer", sdp: answer });
-  if (await isOpen(connection)) return { id, transport: "webrtc", loads, close };
+  if (await isOpen(connection)) return { id, transport: "webrtc", loads, setHidden: answering.setHidden, close };
   close();
   return undefined;
 };
@@ -102,7 +104,7 @@ const inWorker = (channel: RTCDataChannel, loads: MessagePort, listener: Listene
     if (data === "closed") listener.closed();
     else if (data !== "ready") listener.probe(data);
   };
-  return { close: () => worker.terminate() };
+  return { setHidden: (isHidden: boolean) => worker.postMessage(isHidden), close: () => worker.terminate() };
 };
 
 /** Answers in this thread. */
@@ -114,6 +116,7 @@ const here = (channel: RTCDataChannel | WebSocket, loads: MessagePort, listener:
   loads.onmessage = ({ data }) => answers.setCount(data);
   channel.onclose = () => listener.closed();
   return {
+    setHidden: (isHidden: boolean) => answers.setHidden(isHidden),
     close: () => {
       channel.onclose = null;
       answers.close();
@@ -134,5 +137,5 @@ const openSocket = async (maxBytes: number, listener: Listener): Promise<Steered
     answering.close();
     socket.close();
   };
-  return { id, transport: "websocket", loads, close };
+  return { id, transport: "websocket", loads, setHidden: answering.setHidden, close };
 };

@@ -2,7 +2,7 @@ import { make } from "../dom.ts";
 import { Chart } from "./chart.ts";
 import { connect, type Link, Refused } from "./link.ts";
 import { type Probe, type Stage, STAGES } from "./messages.ts";
-import { bytes, duration, lag, rate } from "./numbers.ts";
+import { bytes, duration, lag, rate, waiting } from "./numbers.ts";
 import { keepPast, type Past, readPast, remember, remembered } from "./past.ts";
 import { advice, headline, levelOf, numbers, type Result, uses, worstLag } from "./result.ts";
 import { isWord, type Language, LANGUAGES, preferred, type Word, word } from "./words.ts";
@@ -82,7 +82,7 @@ const showCost = (): void => {
 
 const showPhases = (): void => {
   const now = stage ? PHASES.indexOf(stage) : -1;
-  const done = stage ? STAGES.indexOf(stage) : 0;
+  const done = stage && stage !== "paused" ? STAGES.indexOf(stage) : 0;
   const items = PHASES.map((phase, n) => {
     const item = make("li", {}, say(phase as Word));
     if (n === now) item.setAttribute("aria-current", "step");
@@ -98,10 +98,14 @@ const enter = (next: Stage): void => {
   if (stage === next) return;
   stage = next;
   const place = PHASES.indexOf(next);
-  reached = place >= 0 ? place : next === "over" ? PHASES.length : Math.max(reached, 1);
+  if (place >= 0) reached = place;
+  else if (next === "over") reached = PHASES.length;
+  else if (next === "between") reached = Math.max(reached, 1);
   const text = say(next as Word);
   element("stage").textContent = text;
   element("said").textContent = text;
+  // The title is all that shows of a page in the background.
+  document.title = `Fathom: ${next === "paused" ? text : say("title")}`;
   showPhases();
 };
 
@@ -143,6 +147,7 @@ const test = async (): Promise<void> => {
   try {
     heardAt = Date.now();
     link = await connect(budget(), { probe: follow, closed: () => end(true) });
+    link.setHidden(document.hidden);
     // A short test may have ended before the link was known.
     if ((stage as Stage | undefined) === "over" && !over) end(false);
     const [id, isBroken] = await ended;
@@ -227,7 +232,7 @@ const showQuality = (judged: Result, transport: string): void => {
   const [median, high] = [judged.late_p50_s ?? 0, judged.late_p99_s ?? 0].map((late) => duration(language, late));
   const parts = [say("quality", transport === "webrtc" ? "WebRTC (UDP)" : "WebSocket (TCP)", median ?? "", high ?? "")];
   if (transport !== "webrtc") parts.push(say("fallback"));
-  if (hiddenMs > 1_000) parts.push(say("hidden", duration(language, hiddenMs / 1_000)));
+  if (hiddenMs > 1_000) parts.push(say("hidden", waiting(language, hiddenMs / 1_000)));
   element("quality").textContent = parts.join(" ");
 };
 
@@ -343,6 +348,7 @@ for (const id of ["go", "again", "retry"]) element(id).onclick = () => void test
 element("stop").onclick = () => end(true);
 element("share").onclick = () => void share();
 document.addEventListener("visibilitychange", () => {
+  link?.setHidden(document.hidden);
   if (document.hidden) hiddenAt = Date.now();
   else if (hiddenAt) {
     hiddenMs += Date.now() - hiddenAt;

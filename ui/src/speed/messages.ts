@@ -6,7 +6,7 @@ const ECHO_BYTES = 48;
 const VERSION = 1;
 
 /** What the page has to do, in the order of their numbers. */
-export const STAGES = ["between", "idle", "down", "up", "both", "drain", "over"] as const;
+export const STAGES = ["between", "idle", "down", "up", "both", "drain", "over", "paused"] as const;
 export type Stage = (typeof STAGES)[number];
 
 /** A probe, which also says what to do and how the test goes. */
@@ -55,11 +55,14 @@ export interface Echo {
   /** Downloaded so far, and when that was counted. */
   downBytes: number;
   countedUs: number;
+  /** Whether the page is in the background. */
+  isHidden: boolean;
 }
 
 export const writeEcho = (echo: Echo): ArrayBuffer => {
   const view = new DataView(new ArrayBuffer(ECHO_BYTES));
   view.setUint8(0, VERSION);
+  view.setUint8(1, Number(echo.isHidden));
   [echo.sequence, echo.received, echo.lateUs].forEach((number, n) => view.setUint32(4 + 4 * n, number));
   const long = [echo.receivedUs, echo.sentUs, echo.downBytes, echo.countedUs];
   long.forEach((number, n) => view.setBigUint64(16 + 8 * n, BigInt(Math.max(0, Math.round(number)))));

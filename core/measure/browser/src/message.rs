@@ -16,6 +16,8 @@ pub enum Stage {
     Between,
     /// The load of this phase.
     Phase(PhaseKind),
+    /// Nothing, as long as the page is in the background.
+    Paused,
     /// The test is over.
     Over,
 }
@@ -31,6 +33,7 @@ impl Stage {
             Stage::Phase(PhaseKind::Both) => 4,
             Stage::Phase(PhaseKind::Drain) => 5,
             Stage::Over => 6,
+            Stage::Paused => 7,
         }
     }
 }
@@ -98,6 +101,8 @@ pub struct Echo {
     pub counted_us: u64,
     /// How late the timers of the page were at most, since the answer before.
     pub late_us: u32,
+    /// Whether the page is in the background, where browsers slow its timers and transfers.
+    pub is_hidden: bool,
 }
 
 impl Echo {
@@ -112,7 +117,7 @@ impl Echo {
             let part = bytes[at..at + 8].try_into().ok()?;
             Some(u64::from_be_bytes(part))
         };
-        if bytes[0] != VERSION || bytes[1..4] != [0; 3] {
+        if bytes[0] != VERSION || bytes[1] > 1 || bytes[2..4] != [0; 2] {
             return None;
         }
         Some(Echo {
@@ -123,12 +128,13 @@ impl Echo {
             sent_us: long(24)?,
             down_bytes: long(32)?,
             counted_us: long(40)?,
+            is_hidden: bytes[1] == 1,
         })
     }
     /// The message, as the page writes it.
     pub fn encode(&self) -> [u8; ECHO_BYTES] {
         let mut bytes = [0; ECHO_BYTES];
-        bytes[0] = VERSION;
+        (bytes[0], bytes[1]) = (VERSION, self.is_hidden.into());
         for (at, number) in [(4, self.sequence), (8, self.received), (12, self.late_us)] {
             bytes[at..at + 4].copy_from_slice(&number.to_be_bytes());
         }
@@ -155,12 +161,13 @@ mod tests {
             down_bytes: 5 << 40,
             counted_us: 6,
             late_us: 7,
+            is_hidden: true,
         };
         let bytes = echo.encode();
         assert_eq!(Echo::decode(&bytes), Some(echo));
         assert_eq!(Echo::decode(&bytes[..ECHO_BYTES - 1]), None);
         assert_eq!(Echo::decode(&[&bytes[..], &[0]].concat()), None);
-        for (at, wrong) in [(0, 2), (1, 1), (3, 1)] {
+        for (at, wrong) in [(0, 2), (1, 2), (2, 1), (3, 1)] {
             let mut other = bytes;
             other[at] = wrong;
             assert_eq!(Echo::decode(&other), None, "byte {at}");

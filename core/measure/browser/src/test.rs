@@ -32,6 +32,8 @@ const PROBES_PER_MILLE: u64 = 40;
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
 /// Shortest interval of fits of the clock of the page.
 const FIT_EVERY: Duration = Duration::from_millis(500);
+/// A page in the background for longer ends the test: nobody waits for it.
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 /// Byte counts in shorter intervals would show the granularity of packets.
 const COUNT_EVERY_US: u64 = 90_000;
 /// Largest whole number of a page (ECMAScript: 2^53 - 1): 285 years, or 9 petabytes.
@@ -121,6 +123,12 @@ pub struct BrowserTest {
     notes: Vec<Note>,
     stage: Stage,
     phase_start: Time,
+    /// Number of phases that have started, with those that were taken back.
+    started: usize,
+    /// Since when the page is in the background.
+    hidden: Option<Time>,
+    /// Probes that the page had received when it last said whether it is.
+    received: u32,
     /// Numbers of the flows of the current phase.
     flows: PerDirection<u32>,
     next_flow: u32,
@@ -154,6 +162,9 @@ impl BrowserTest {
             notes: Vec::new(),
             stage: Stage::Between,
             phase_start: Time::ZERO,
+            started: 0,
+            hidden: None,
+            received: 0,
             flows: PerDirection::default(),
             next_flow: 1,
             planned: CAUTIOUS_EVERY,
@@ -254,6 +265,7 @@ impl BrowserTest {
         }
         let received = self.at(now);
         self.heard = now;
+        self.take_visibility(echo, now);
         let Some(sent) = self.probes.departure_of(echo.sequence) else {
             // A second answer, or one to no probe.
             self.probes.reply(echo.sequence, received);
@@ -280,6 +292,22 @@ impl BrowserTest {
             self.count_downloads(echo, &fit, received);
         }
     }
+    /// Pauses the test while the page is in the background: its phase starts again afterwards.
+    fn take_visibility(&mut self, echo: &Echo, now: Time) {
+        // Echoes may overtake each other.
+        if echo.received <= self.received {
+            return;
+        }
+        self.received = echo.received;
+        match (self.hidden, echo.is_hidden) {
+            (None, true) => {
+                self.course.take_back();
+                (self.hidden, self.stage) = (Some(now), Stage::Paused);
+            }
+            (Some(_), false) => (self.hidden, self.stage) = (None, Stage::Between),
+            _ => {}
+        }
+    }
     /// Counts what the page has read.
     fn count_downloads(&mut self, echo: &Echo, fit: &ClockFit, now: Time) {
         let loads = self.loads(Direction::Down);
@@ -303,7 +331,7 @@ impl BrowserTest {
         }
         let number = self.next_flow;
         self.next_flow += 1;
-        self.ledger.open(number, direction, self.phases.len(), None);
+        self.ledger.open(number, direction, self.started, None);
         self.flows[direction] += 1;
         Some(number)
     }
@@ -323,7 +351,7 @@ impl BrowserTest {
             self.ledger.count_acknowledged(Direction::Down, at.as_nanos(), at, &mut self.series);
             self.congestion_control = congestion_control.into();
         }
-        let (window, retransmits) = self.ledger.senders(self.phases.len());
+        let (window, retransmits) = self.ledger.senders(self.started);
         self.course.senders(at, window, retransmits);
     }
     fn learn(&mut self, direction: Direction, at: Time) {
@@ -340,8 +368,16 @@ impl BrowserTest {
             let patience = self.settings.patience;
             if now.saturating_since(self.heard) > patience {
                 let message = alloc::format!("the page sent nothing for {} s", patience.as_secs_f64());
-                let why = Interruption::SessionEnded { server: String::new(), message };
-                return self.interrupt(why, now);
+                return self.interrupt(ended(message), now);
+            }
+            if let Some(since) = self.hidden {
+                if now.saturating_since(since) > LONGEST_PAUSE {
+                    let minutes = LONGEST_PAUSE.as_secs_f64() / 60.0;
+                    let message = alloc::format!("the page was in the background for {minutes} minutes");
+                    return self.interrupt(ended(message), now);
+                }
+                self.decide = now + DECIDE_EVERY;
+                return;
             }
             let probes = &self.probes;
             match self.course.poll(self.at(now), |_| probes.oldest_outstanding()) {
@@ -358,18 +394,19 @@ impl BrowserTest {
     }
     fn start_phase(&mut self, kind: PhaseKind, now: Time) {
         (self.stage, self.phase_start) = (Stage::Phase(kind), self.at(now));
+        self.started += 1;
         self.planned = self.planned_interval();
         self.rates = PerDirection::default();
         self.flows = PerDirection::default();
         if self.loads(Direction::Down) {
             (self.downloads.number, self.downloads.before) = (self.next_flow, None);
             self.next_flow += 1;
-            self.ledger.open(self.downloads.number, Direction::Down, self.phases.len(), None);
+            self.ledger.open(self.downloads.number, Direction::Down, self.started, None);
         }
     }
     fn end_phase(&mut self, kind: PhaseKind, end: PhaseEnd, now: Time) {
         self.stage = Stage::Between;
-        let number = self.phases.len();
+        let number = self.started;
         let load = kind.is_loaded().then(|| Load {
             flows_up: self.flows.up,
             flows_down: self.flows.down,
@@ -437,6 +474,11 @@ impl BrowserTest {
             notes: self.notes,
         }
     }
+}
+
+/// Why a test ended early. The run names the server later.
+const fn ended(message: String) -> Interruption {
+    Interruption::SessionEnded { server: String::new(), message }
 }
 
 /// The shortest interval at which probes use no more than their share of this rate.

@@ -149,6 +149,15 @@ impl Course {
         self.next = self.plans.len();
         Some(plan.kind)
     }
+    /// Takes the current phase back: it starts again, on an empty queue, with the next
+    /// [`Course::poll`]. What it has moved counts towards the data limit.
+    pub fn take_back(&mut self) {
+        if let Stage::Running(plan) = self.stage {
+            self.next -= 1;
+            self.after_load |= plan.kind.is_loaded();
+        }
+        self.stage = Stage::Between;
+    }
     fn leave(&mut self, now: Time) -> Option<Step> {
         let Some(plan) = self.plans.get(self.next).copied() else { return Some(Step::Finish) };
         let is_load = plan.kind.is_loaded();
@@ -293,6 +302,23 @@ mod tests {
         assert!(ends.clone().count() >= 3 && ends.clone().any(|(_, _, q)| *q > 14.0), "{steps:?}");
         assert!(matches!(steps.last(), Some((_, Step::Finish, _))));
         assert!(!steps.iter().any(|(_, s, _)| matches!(s, Step::Queued(..))));
+    }
+
+    #[test]
+    fn a_phase_that_is_taken_back_starts_again_on_an_empty_queue() {
+        let mut line = Line { now_ns: 0, queue_s: 0.0, fill: 0.5, load: false, bytes: 0 };
+        let mut course = Course::new(plans(), u64::MAX);
+        let first = line.run(&mut course, 10);
+        assert!(matches!(first.last(), Some((_, Step::Start(PhaseKind::Down), _))), "{first:?}");
+        course.take_back();
+        line.load = false;
+        assert!(line.queue_s > 2.0, "{}", line.queue_s);
+        let then = line.run(&mut course, 400);
+        let (_, step, queue_s) = then[0];
+        assert_eq!(step, Step::Start(PhaseKind::Down));
+        assert!(queue_s < 0.01, "{queue_s}");
+        let ends = then.iter().filter(|(_, step, _)| matches!(step, Step::End(..))).count();
+        assert_eq!(ends, 4, "{then:?}");
     }
 
     #[test]

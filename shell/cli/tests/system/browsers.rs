@@ -74,6 +74,17 @@ fn the_page_measures_by_websocket_where_udp_is_blocked() {
     check_page(&with_page(block, "https", ""), "WebSocket");
 }
 
+#[test]
+fn the_page_pauses_while_another_tab_is_in_front() {
+    let result = with_page("", "http", "--hide");
+    check_page(&result, "WebRTC");
+    assert_eq!(result["paused"], "Fathom: Paused while this page is in the background", "{result}");
+    let quality = result["quality"].as_str().unwrap();
+    assert!(quality.contains("paused for 5.") || quality.contains("paused for 6."), "{quality}");
+    let phases = result["brief"]["summary"]["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 5, "each phase once: {phases:?}");
+}
+
 /// Runs a speed test against `fathom serve --with web`, and checks its result. The lower limit of
 /// latency is half of a full buffer, which the load does not fill all the time.
 fn check(client: &str, scheme: &str, up_s: RangeInclusive<f64>) {

@@ -99,6 +99,7 @@ impl Page {
             down_bytes: 0,
             counted_us: us,
             late_us: 0,
+            is_hidden: false,
         };
         echo.encode()
     }

@@ -27,6 +27,8 @@ struct Page {
     lost: Option<u32>,
     /// Whether its load delivers nothing.
     is_blocked: bool,
+    /// Whether it is in the background.
+    is_hidden: bool,
 }
 
 impl Page {
@@ -42,6 +44,7 @@ impl Page {
             upload: None,
             lost: None,
             is_blocked: false,
+            is_hidden: false,
         }
     }
     fn now(&self) -> Time {
@@ -94,6 +97,7 @@ impl Page {
                 down_bytes,
                 counted_us,
                 late_us: 300,
+                is_hidden: self.is_hidden,
             };
             self.echoes.push((at + self.trip_ns(Direction::Up) + held_us * 1_000, echo));
         }
@@ -102,6 +106,9 @@ impl Page {
             test.take_echo(&echo, Time::from_nanos(at));
         }
         test.poll(self.now());
+    }
+    fn go_on(&mut self, test: &mut BrowserTest, seconds: u64) {
+        (0..seconds * 1_000).for_each(|_| self.step(test));
     }
     /// Runs a test for at most four minutes.
     fn run(&mut self, settings: Settings) -> Run {
@@ -247,6 +254,58 @@ fn a_page_that_falls_silent_ends_the_test_and_loses_nothing() {
 }
 
 #[test]
+fn a_page_in_the_background_pauses_the_test_and_repeats_the_phase() {
+    let mut page = Page::new();
+    let mut test = BrowserTest::new(settings(), Transport::DataChannel, page.now());
+    while test.stage() != Stage::Phase(Up) {
+        page.step(&mut test);
+    }
+    page.go_on(&mut test, 4);
+    page.is_hidden = true;
+    page.go_on(&mut test, 60);
+    assert_eq!(test.stage(), Stage::Paused);
+    assert!(!test.loads(Direction::Up) && page.queue_s.up < 0.001);
+    let moved = page.bytes.up;
+    page.go_on(&mut test, 60);
+    assert_eq!(page.bytes.up, moved, "no load while the page is in the background");
+    page.is_hidden = false;
+    let shown = page.now();
+    while !test.is_over() {
+        page.step(&mut test);
+    }
+    let run = test.into_run(About::default(), page.now());
+    let kinds: Vec<PhaseKind> = run.phases.iter().map(|phase| phase.kind).collect();
+    use PhaseKind::{Both, Down, Drain, Idle, Up};
+    assert_eq!((kinds, run.partial.clone()), (vec![Idle, Down, Up, Both, Drain], None));
+    let up = &run.phases[2];
+    assert!(up.start_ns > shown.as_nanos() - 5_000 * MS, "all of the phase is after the pause");
+    let load = up.load.as_ref().expect("a load");
+    let seconds = load.delivered_up_bytes as f64 * 8.0 / RATE.up;
+    assert!((up.seconds() - 0.7..=up.seconds()).contains(&seconds), "{seconds} of {} s", up.seconds());
+    assert_near(&late_values(&run, &SeriesKey::of(Metric::UdpRtt), up), 0.42, 0.002, "round trips");
+}
+
+#[test]
+fn a_page_that_stays_in_the_background_ends_the_test() {
+    let mut page = Page::new();
+    let mut test = BrowserTest::new(settings(), Transport::DataChannel, page.now());
+    while test.stage() != Stage::Phase(PhaseKind::Up) {
+        page.step(&mut test);
+    }
+    page.is_hidden = true;
+    let hidden = page.now();
+    while !test.is_over() {
+        page.step(&mut test);
+    }
+    let waited = page.now().saturating_since(hidden).as_secs_f64();
+    assert!((600.0..601.0).contains(&waited), "{waited}");
+    let run = test.into_run(About::default(), page.now());
+    assert_eq!(run.phases.len(), 2);
+    let Some(Interruption::SessionEnded { message, .. }) = &run.partial else { panic!("{:?}", run.partial) };
+    assert_eq!(message, "the page was in the background for 10 minutes");
+}
+
+#[test]
 fn a_load_that_delivers_nothing_slows_no_probes() {
     let mut page = Page::new();
     page.is_blocked = true;
@@ -276,6 +335,7 @@ fn wild_echoes_do_no_harm() {
                     down_bytes: wild(),
                     counted_us: wild(),
                     late_us: wild() as u32,
+                    is_hidden: wild().is_multiple_of(2),
                 };
                 test.take_echo(&echo, page.now());
             }

@@ -105,6 +105,7 @@ fn probe_by_websocket(server: &TestServer, id: &str, time: Duration) -> u32 {
             down_bytes: 0,
             counted_us: us,
             late_us: 10,
+            is_hidden: false,
         };
         socket.send(Message::binary(echo.encode().to_vec())).expect("the server reads");
         // What is no answer is ignored.
