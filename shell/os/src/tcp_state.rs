@@ -1,7 +1,7 @@
 //! State of a TCP connection, as the kernel knows it.
 
 /// The fields of `tcp_info` that Fathom uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TcpInfo {
     /// Smoothed round-trip time in microseconds. Right after the handshake it is that of the
     /// handshake.
@@ -21,6 +21,10 @@ pub struct TcpInfo {
     pub bytes_sent: u64,
     /// Payload bytes sent again; 0 before Linux 4.19.
     pub bytes_retransmitted: u64,
+    /// Time in which the receive window of the peer limited the sender; 0 before Linux 4.10.
+    pub receiver_limited_us: u64,
+    /// Segments received out of order. `None` before Linux 5.4.
+    pub out_of_order: Option<u32>,
     /// Whether both ends use ECN (RFC 3168).
     pub has_ecn: bool,
 }

@@ -65,7 +65,9 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
         let below = || {
             view.rises().any(|rise| bound::is_below_capacity(view, &rise)).then_some(Reason::BelowCapacity)
         };
-        return match broken(view).or_else(|| lossy(view)).or_else(|| other_traffic(view)).or_else(below) {
+        let by_end = || view.rises().find_map(|rise| bound::limited_by_an_end(view, &rise));
+        let unknown = broken(view).or_else(|| lossy(view)).or_else(|| other_traffic(view));
+        return match unknown.or_else(below).or_else(by_end) {
             Some(reason) => Judgment::inconclusive(reason),
             None => spoilt().map_or(Judgment::certain(Health::Healthy), Judgment::invalid),
         };

@@ -28,6 +28,8 @@ pub struct Sender {
     pub retransmits: u32,
     /// Payload acknowledged, cumulatively or selectively.
     pub delivered_bytes: u64,
+    /// Time in which the receive window limited it, in microseconds, if that is known.
+    pub receiver_limited_us: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +153,8 @@ impl Ledger {
             (Metric::FlowCwnd, sender.cwnd_bytes as f64),
             (Metric::FlowRetransmits, f64::from(sender.retransmits)),
         ];
-        for (metric, value) in values {
+        let limited = sender.receiver_limited_us.map(|us| (Metric::FlowReceiverLimited, us as f64 / 1e6));
+        for (metric, value) in values.into_iter().chain(limited) {
             record.observe(
                 SeriesKey { flow: Some(number), ..SeriesKey::directed(metric, direction) },
                 at,
@@ -233,7 +236,8 @@ impl Ledger {
                 (flow.rtt_us, flow.cwnd_bytes, flow.retransmits)
             {
                 let delivered_bytes = flow.delivered_bytes.unwrap_or(0);
-                let sender = Sender { rtt_us, cwnd_bytes, retransmits, delivered_bytes };
+                let sender =
+                    Sender { rtt_us, cwnd_bytes, retransmits, delivered_bytes, receiver_limited_us: None };
                 self.note_sender(flow.number, sender, at, record);
             }
         }
@@ -325,7 +329,7 @@ mod tests {
         // The third interval follows a pause.
         for (ms, delivered_bytes) in [(0, 0), (50, 9_000), (100, 25_000), (200, 50_000), (5_000, 60_000)] {
             let at = Time::from_nanos(ms * MS);
-            let sender = Sender { rtt_us: 1, cwnd_bytes: 1, retransmits: 0, delivered_bytes };
+            let sender = Sender { rtt_us: 1, cwnd_bytes: 1, delivered_bytes, ..Sender::default() };
             ledger.note_sender(1, sender, at, &mut record);
             ledger.count_acknowledged(Direction::Up, ms * MS, at, &mut record);
         }

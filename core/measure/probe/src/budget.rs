@@ -141,14 +141,14 @@ mod tests {
             ProbeKind::Hop,
         ];
         let slow = Some(Rate::from_bits_per_second(100_000));
-        let intervals = |kinds: &[ProbeKind]| {
-            let groups = ProbeBudget::groups(kinds, Duration::from_millis(50));
+        let intervals = |all: &[ProbeKind]| {
+            let groups = ProbeBudget::groups(all, Duration::from_millis(50));
             groups.map(|(part, budget)| (round_bytes(&part).up, budget.interval(slow, slow)))
         };
         let [(_, first), (_, others), (_, tls), _, (_, quic), _] = intervals(&kinds);
         assert!(first * 4 < others && first * 4 < tls && tls < quic, "{first} {others} {tls} {quic}");
-        let total = |kinds: &[ProbeKind]| -> u64 {
-            let rates = intervals(kinds).map(|(bytes, every)| Rate::from_bytes_per(bytes, every));
+        let total = |all: &[ProbeKind]| -> u64 {
+            let rates = intervals(all).map(|(bytes, every)| Rate::from_bytes_per(bytes, every));
             rates.map(Rate::as_bits_per_second).iter().sum()
         };
         // 5 %, with the 1 % of the load reports where they are sent.

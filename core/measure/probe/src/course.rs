@@ -317,7 +317,7 @@ mod tests {
         let (_, step, queue_s) = then[0];
         assert_eq!(step, Step::Start(PhaseKind::Down));
         assert!(queue_s < 0.01, "{queue_s}");
-        let ends = then.iter().filter(|(_, step, _)| matches!(step, Step::End(..))).count();
+        let ends = then.iter().filter(|(_, s, _)| matches!(s, Step::End(..))).count();
         assert_eq!(ends, 4, "{then:?}");
     }
 

@@ -97,6 +97,10 @@ metrics! {
         "Congestion window of a load flow at its sender.", "RFC 5681; Linux TCP_INFO";
     FlowRetransmits = "flow_retransmits_packets", "packets",
         "Segments retransmitted by a load flow since its start.", "Linux TCP_INFO (tcpi_total_retrans)";
+    FlowReceiverLimited = "flow_receiver_limited_s", "s",
+        "Time in which the receive window limited a load flow, since its start. Not in tests with `fathom serve`.", "Linux TCP_INFO (tcpi_rwnd_limited)";
+    FlowOutOfOrder = "flow_out_of_order_packets", "packets",
+        "Segments of a download that arrived out of order since its start: after a loss, or reordered. Only of servers that report no retransmissions.", "Linux TCP_INFO (tcpi_rcv_ooopack)";
     FlowLost = "flow_lost_packets", "packets",
         "Datagrams of a UDP load flow that were lost since its start: missing before the latest one that arrived.", "RFC 7680";
     LoadLoss = "load_loss_ratio", "ratio",

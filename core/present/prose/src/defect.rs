@@ -45,7 +45,7 @@ pub fn defect(defect: &CaptureDefect) -> String {
 fn clock(defect: &CaptureDefect) -> String {
     match defect {
         CaptureDefect::ClockStepsBack { count, max_ns, frame } => format!(
-            "The clock steps back {}, by up to {} (frame {frame}): delays across such a step are wrong.",
+            "The clock steps back {}, by up to {} (frame {frame}): delays across a step are wrong.",
             times(*count),
             nanoseconds(*max_ns)
         ),
@@ -55,8 +55,7 @@ fn clock(defect: &CaptureDefect) -> String {
             *max_ns as f64 / YEAR_NS
         ),
         CaptureDefect::Gaps { count, max_ns, frame } => format!(
-            "{} of more than a minute (up to {}, before frame {frame}): the line was silent, the capture paused, or the clock \
-             was set.",
+            "{} of up to {} (before frame {frame}): the line was silent, the capture paused, or the clock was set.",
             counted(*count, "gap", "gaps"),
             nanoseconds(*max_ns)
         ),
@@ -80,8 +79,7 @@ fn packets(defect: &CaptureDefect) -> String {
         CaptureDefect::Duplicates { packets, is_estimate } => {
             let about = if *is_estimate { "About " } else { "" };
             format!(
-                "{about}{} in the capture more than once (from several interfaces, or a mirror port): each is counted once, as \
-                 first seen.",
+                "{about}{} in the capture more than once (from several interfaces, or a mirror port): each counts once.",
                 counted(*packets, "packet is", "packets are")
             )
         }
@@ -89,8 +87,8 @@ fn packets(defect: &CaptureDefect) -> String {
             one_direction(*flows, *all_flows, [from, to])
         }
         CaptureDefect::MissedData { bytes: missed, ratio, flows, all_flows } => format!(
-            "{} of the data of connections seen from their SYN on was acknowledged but not captured ({}, in {flows} of {}): the \
-             capture missed it, or it took another path. Payload and goodput are too low by that share, and some losses and \
+            "{} of the data of connections with a SYN was acknowledged but not captured ({}, in {flows} of {}): the \
+             capture missed it, or it took another path. Payload and goodput are too low by that share; some losses and \
              spurious retransmissions may not be real.",
             percent(*ratio),
             bytes(*missed as f64),

@@ -303,8 +303,8 @@ fn lower_bound(bound: &LowerBound) -> String {
                 milliseconds(*last_p50_s)
             )
         }
-        BoundCause::NotReached { .. } => format!(
-            "The load {when} may not have filled the line: latency did not rise, and no loss was seen."
-        ),
+        BoundCause::NotReached { .. } => {
+            format!("The load {when} may not have filled the line: no packet waited or was lost.")
+        }
     }
 }

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{CpuCause, InstrumentEffect, InstrumentPart, Reason};
 use fathom_text::{counted, milliseconds, percent, rate, thousands};
+use fathom_units::Direction;
 
 const fn part_name(part: InstrumentPart) -> &'static str {
     match part {
@@ -55,7 +56,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
             milliseconds(*largest_s)
         ),
         InstrumentEffect::ProbesNotSent { not_sent_packets, due_packets, why } => format!(
-            "{} of {} probes could not be sent when due, most often because {}.",
+            "{} of {} probes were not sent in time, mostly because {}.",
             thousands(*not_sent_packets as f64),
             thousands(*due_packets as f64),
             crate::note::not_sent(why)
@@ -100,6 +101,18 @@ const fn them(count: u64) -> &'static str {
     if count == 1 { "it" } else { "them" }
 }
 
+/// That an end, and not the line, was the limit.
+fn end_limit(reason: &Reason) -> String {
+    match reason {
+        Reason::ReceiverLimited { direction, limited_ratio } => format!(
+            "{}, not your line, was the limit: its receive window was full {} of the time.",
+            if *direction == Direction::Up { "The server" } else { "This computer" },
+            percent(*limited_ratio)
+        ),
+        _ => "The server, not your line, was probably the limit: nothing waited or was lost.".to_string(),
+    }
+}
+
 /// Why there is no result, in one or two sentences.
 pub(crate) fn reason(reason: &Reason) -> String {
     match reason {
@@ -116,13 +129,13 @@ pub(crate) fn reason(reason: &Reason) -> String {
             format!("Too many probes were lost {}: {}.", while_doing(*phase), percent(*loss_ratio))
         }
         Reason::Late { part, lateness_p95_s, increase_s } => format!(
-            "This computer was too busy: {} was {} late (p95), which can explain the latency increase of {}.",
+            "This computer was too busy: {} was {} late (p95), enough to explain +{}.",
             part_name(*part),
             milliseconds(*lateness_p95_s),
             milliseconds(*increase_s)
         ),
         Reason::CpuExplains { cause, cpu_ratio, increase_s } => format!(
-            "This computer was too busy: {} for {} of the time (median), which can explain the latency increase of {}.",
+            "This computer was too busy: {} for {} of the time (median), enough to explain +{}.",
             cpu_cause(*cause),
             percent(*cpu_ratio),
             milliseconds(*increase_s)
@@ -133,10 +146,10 @@ pub(crate) fn reason(reason: &Reason) -> String {
             percent(*cpu_ratio),
             while_doing(*phase)
         ),
-        Reason::ProbesLeftOut { left_out_ratio } => format!(
-            "This computer was too busy: {} of the probes could not be sent in time.",
-            percent(*left_out_ratio)
-        ),
+        Reason::ReceiverLimited { .. } | Reason::SenderLimited => end_limit(reason),
+        Reason::ProbesLeftOut { left_out_ratio } => {
+            format!("This computer was too busy to send {} of the probes in time.", percent(*left_out_ratio))
+        }
         Reason::UnknownLoad { increase_p50_s, increase_p90_s } => format!(
             "Latency rose by {} (median), {} (p90), but the load is unknown.",
             milliseconds(*increase_p50_s),

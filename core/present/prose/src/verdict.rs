@@ -9,9 +9,10 @@ use alloc::string::{String, ToString};
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::{
     BoundCause, Call, Capture, CapturedQueue, Conclusion, DatagramLoad, DatagramLoss, FindingKind,
-    LatencyIncrease, Outage, PhaseEnd, PhaseKind, ProbeLoss, ProbedDelay, Run, threshold,
+    LatencyIncrease, Outage, PhaseEnd, PhaseKind, ProbeLoss, ProbedDelay, Reason, Run, threshold,
 };
 use fathom_text::{milliseconds, percent, rate, seconds};
+use fathom_units::Direction;
 
 /// R factor of a call below which nearly all users are dissatisfied (ITU-T G.107 annex B).
 const BROKEN_CALL_R: f64 = 60.0;
@@ -92,16 +93,29 @@ impl Verdict {
 pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
     match (diagnosis.health, &run.capture) {
         (Health::Invalid, _) => {
-            let advice = "Close other programs, or use another machine.".to_string();
-            Verdict::new(Level::NoResult, why(diagnosis), Some(advice))
+            Verdict::new(Level::NoResult, why(diagnosis), Some(ANOTHER_MACHINE.to_string()))
         }
         (_, None) if run.history.is_some() => watched(diagnosis),
         (Health::Bloated | Health::Healthy, None) if run.is_of_bursts() => crate::burst::verdict(diagnosis),
-        (Health::Inconclusive, _) => Verdict::new(Level::NoResult, why(diagnosis), None),
+        (Health::Inconclusive, _) => {
+            let advice = diagnosis.reason.as_ref().and_then(another_end).map(ToString::to_string);
+            Verdict::new(Level::NoResult, why(diagnosis), advice)
+        }
         (Health::Bloated, Some(capture)) => captured_bloat(capture),
         (Health::Healthy, Some(capture)) => captured_health(capture),
         (Health::Bloated, None) => bloated(diagnosis),
         (Health::Healthy, None) => healthy(diagnosis),
+    }
+}
+
+const ANOTHER_MACHINE: &str = "Close other programs, or use another machine.";
+
+/// What to do about an end that limited the load.
+const fn another_end(reason: &Reason) -> Option<&'static str> {
+    match reason {
+        Reason::ReceiverLimited { direction: Direction::Down, .. } => Some(ANOTHER_MACHINE),
+        Reason::ReceiverLimited { .. } | Reason::SenderLimited => Some("Test with another server."),
+        _ => None,
     }
 }
 
@@ -131,7 +145,10 @@ fn watched(diagnosis: &Diagnosis) -> Verdict {
             let (level, course) = if varied { (Level::Fair, "varied") } else { (Level::Good, "stayed low") };
             Verdict::new(level, format!("Latency {course}: {median} (median), {p95} (p95)."), None)
         }
-        _ => Verdict::new(Level::NoResult, why(diagnosis), None),
+        _ => {
+            let advice = diagnosis.reason.as_ref().and_then(another_end).map(ToString::to_string);
+            Verdict::new(Level::NoResult, why(diagnosis), advice)
+        }
     }
 }
 

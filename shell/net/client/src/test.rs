@@ -551,6 +551,7 @@ impl<'a> Test<'a> {
                 cwnd_bytes: info.cwnd_bytes,
                 retransmits: info.retransmits,
                 delivered_bytes: info.bytes_acked.unwrap_or(0).saturating_add(info.bytes_sacked),
+                receiver_limited_us: (!self.has_reports()).then_some(info.receiver_limited_us),
             };
             self.ledger.note_sender(flow.number, sender, self.clock.now(), &mut self.record);
             is_counted |= info.bytes_acked.is_some();
@@ -560,6 +561,19 @@ impl<'a> Test<'a> {
             self.ledger.count_acknowledged(Direction::Up, now.as_nanos(), now, &mut self.record);
         }
         self.report_senders(now);
+        if !self.has_reports() {
+            self.sample_receivers(now);
+        }
+    }
+    /// Records what shows the losses of downloads whose sender reports none.
+    fn sample_receivers(&mut self, now: Time) {
+        for flow in self.flows.running.iter().filter(|f| f.direction == Direction::Down) {
+            let directed = SeriesKey::directed(Metric::FlowOutOfOrder, Direction::Down);
+            let key = SeriesKey { flow: Some(flow.number), ..directed };
+            if let Some(count) = flow.tcp_info().and_then(|info| info.out_of_order) {
+                self.record.observe(key, now, f64::from(count));
+            }
+        }
     }
     /// Counts the bytes that this end knows to be delivered: those received, and, if the server
     /// reports none, those that its TCP acknowledged.

@@ -66,6 +66,7 @@ impl FlowState {
             cwnd_bytes: info.cwnd_bytes,
             retransmits: info.retransmits,
             delivered_bytes: acknowledged.saturating_add(info.bytes_sacked),
+            receiver_limited_us: Some(info.receiver_limited_us),
         })
     }
     /// Congestion control of the sender.

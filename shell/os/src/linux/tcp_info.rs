@@ -9,23 +9,17 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Raw {
-    state: u8,
-    ca_state: u8,
-    retransmits: u8,
-    probes: u8,
-    backoff: u8,
+    /// State, congestion state, retransmits, probes, backoff.
+    states: [u8; 5],
     options: u8,
-    window_scales: u8,
-    flags: u8,
+    scales_and_flags: [u8; 2],
     rto_us: u32,
     ato_us: u32,
     snd_mss: u32,
     rcv_mss: u32,
     unacked: u32,
     sacked: u32,
-    lost: u32,
-    retrans: u32,
-    fackets: u32,
+    lost_retrans_fackets: [u32; 3],
     last_times_ms: [u32; 4],
     pmtu: u32,
     rcv_ssthresh: u32,
@@ -38,8 +32,7 @@ struct Raw {
     rcv_rtt_us: u32,
     rcv_space: u32,
     total_retrans: u32,
-    pacing_rate: u64,
-    max_pacing_rate: u64,
+    pacing_rates: [u64; 2],
     bytes_acked: u64,
     bytes_received: u64,
     segs_out: u32,
@@ -56,6 +49,9 @@ struct Raw {
     delivered_ce: u32,
     bytes_sent: u64,
     bytes_retrans: u64,
+    dsack_dups_and_reord_seen: [u32; 2],
+    rcv_ooopack: u32,
+    snd_wnd: u32,
 }
 
 /// linux/tcp.h: TCPI_OPT_ECN.
@@ -76,7 +72,9 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     if failed != 0 {
         return Err(io::Error::last_os_error());
     }
-    let known = length as usize >= mem::offset_of!(Raw, bytes_acked) + size_of::<u64>();
+    let has = |field, size| length as usize >= field + size;
+    let known = has(mem::offset_of!(Raw, bytes_acked), size_of::<u64>());
+    let counts_out_of_order = has(mem::offset_of!(Raw, rcv_ooopack), size_of::<u32>());
     Ok(TcpInfo {
         rtt_us: raw.rtt_us,
         cwnd_bytes: u64::from(raw.snd_cwnd) * u64::from(raw.snd_mss),
@@ -86,6 +84,8 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         min_rtt_us: raw.min_rtt_us,
         bytes_sent: raw.bytes_sent,
         bytes_retransmitted: raw.bytes_retrans,
+        receiver_limited_us: raw.rwnd_limited_us,
+        out_of_order: counts_out_of_order.then_some(raw.rcv_ooopack),
         has_ecn: raw.options & OPTION_ECN != 0,
     })
 }
@@ -107,8 +107,10 @@ mod tests {
             mem::offset_of!(Raw, snd_cwnd),
             mem::offset_of!(Raw, total_retrans),
             mem::offset_of!(Raw, bytes_acked),
+            mem::offset_of!(Raw, rwnd_limited_us),
+            mem::offset_of!(Raw, rcv_ooopack),
         ];
-        assert_eq!(offsets, [8, 28, 68, 80, 100, 120]);
+        assert_eq!(offsets, [8, 28, 68, 80, 100, 120, 176, 224]);
     }
 
     #[test]

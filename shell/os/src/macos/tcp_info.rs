@@ -29,12 +29,10 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         rtt_us: info.tcpi_srtt.saturating_mul(1_000),
         cwnd_bytes: info.tcpi_snd_cwnd.into(),
         retransmits: u32::try_from(segments).unwrap_or(u32::MAX),
-        bytes_acked: None,
-        bytes_sacked: 0,
-        min_rtt_us: 0,
         bytes_sent: info.tcpi_txbytes,
         bytes_retransmitted: retransmitted,
         has_ecn: info.tcpi_options & OPTION_ECN != 0,
+        ..TcpInfo::default()
     })
 }
 

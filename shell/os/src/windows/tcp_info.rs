@@ -34,11 +34,9 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         rtt_us: info.RttUs,
         cwnd_bytes: info.Cwnd.into(),
         retransmits: u32::try_from(retransmitted.div_ceil(u64::from(info.Mss.max(1)))).unwrap_or(u32::MAX),
-        bytes_acked: None,
-        bytes_sacked: 0,
         min_rtt_us: info.MinRttUs,
         bytes_sent: info.BytesOut,
         bytes_retransmitted: retransmitted,
-        has_ecn: false,
+        ..TcpInfo::default()
     })
 }

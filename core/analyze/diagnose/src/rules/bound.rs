@@ -1,17 +1,20 @@
 //! Detects results that are only lower bounds, because the load ended before the queue was full, or
 //! never reached the capacity of the line.
 use crate::rules::growth;
-use crate::sample::exceeds_capacity;
+use crate::sample::{exceeds_capacity, of_flows};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, PhaseEnd, Remedy, Statistic,
+    Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, Metric, Phase, PhaseEnd, Reason,
+    Remedy, Run, Series, Statistic,
 };
 use fathom_units::Direction;
 
 /// Growth from the middle to the last third that exceeds that of a sawtooth: 10 % and 5 ms.
 const GROWTH_RATIO: f64 = 1.10;
 const GROWTH_S: f64 = 0.005;
+/// Share of the time in which the receive window has to limit a load.
+const MOST: f64 = 0.5;
 /// A smaller increase does not indicate a queue.
 const NO_QUEUE_S: f64 = 0.005;
 
@@ -59,6 +62,37 @@ fn is_unfilled(view: &View<'_>, rise: &Rise<'_>) -> bool {
         false => view.shows_no_loss(rise.phase),
     };
     rise.p90() < NO_QUEUE_S && is_lossless
+}
+
+/// Why an end, and not the line, limited the load of a phase, if one did: packets on a full line
+/// wait or are lost. A server with BBR may fill a line that isolates flows without either, so a
+/// download shows it only probably.
+pub(crate) fn limited_by_an_end(view: &View<'_>, rise: &Rise<'_>) -> Option<Reason> {
+    if view.has_chosen_rate() || !is_unfilled(view, rise) {
+        return None;
+    }
+    let loads = rise.phase.kind.loads().iter();
+    let reasons: Option<Vec<Reason>> = loads.map(|d| end_limit(view.run, *d, rise.phase)).collect();
+    reasons?.into_iter().next()
+}
+
+fn end_limit(run: &Run, direction: Direction, phase: &Phase) -> Option<Reason> {
+    let limited = of_flows(run, Metric::FlowReceiverLimited, direction);
+    if let Some(limited_ratio) = fathom_stats::median(limited.filter_map(|flow| share_of_time(flow, phase)))
+        && limited_ratio >= MOST
+    {
+        return Some(Reason::ReceiverLimited { direction, limited_ratio });
+    }
+    let counts = of_flows(run, Metric::FlowOutOfOrder, direction);
+    let mut counts = counts.flat_map(|flow| flow.within(phase)).filter_map(|o| o.value.observed()).peekable();
+    (counts.peek().is_some() && counts.all(|count| count == 0.0)).then_some(Reason::SenderLimited)
+}
+
+/// Growth of a counter of seconds relative to the time between its first and last value in a phase.
+fn share_of_time(counter: &Series, phase: &Phase) -> Option<f64> {
+    let mut seen = counter.within(phase).filter_map(|o| Some((o.at, o.value.observed()?)));
+    let ((from, before), (to, after)) = (seen.next()?, seen.last()?);
+    Some((after - before) / to.saturating_since(from).as_secs_f64())
 }
 
 /// Without an increase or losses, nothing shows that the load reached the capacity of the line.

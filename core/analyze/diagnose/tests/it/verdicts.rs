@@ -490,6 +490,44 @@ fn a_line_is_estimated_without_samples_of_goodput() {
     within(up.bits_per_second, 2.9e6, 3.15e6);
 }
 
+/// A line on which nothing waits, with a counter of the flows of one direction that grows at a
+/// rate per second.
+fn without_queue(metric: Metric, direction: Direction, rate: f64) -> Run {
+    let mut run = Line { full_up_s: 0.0, full_down_s: 0.0, ..BLOATED }.run();
+    run.phases.retain(|phase| phase.kind.loads().iter().all(|d| *d == direction));
+    run.series.retain(|s| s.key.metric != Metric::FlowRetransmits || direction == Direction::Up);
+    let mut flow = Series::new(SeriesKey { flow: Some(1), ..SeriesKey::directed(metric, direction) });
+    for phase in run.phases.iter().filter(|phase| phase.load.is_some()) {
+        for n in 0..=10 {
+            let at = Time::from_nanos(phase.start_ns + n * (phase.end_ns - phase.start_ns) / 11);
+            let seconds = n as f64 * phase.seconds() / 11.0;
+            flow.push(Observation { at, value: Value::Observed(rate * seconds) });
+        }
+    }
+    run.series.push(flow);
+    run
+}
+
+#[test]
+fn a_server_that_was_the_limit_says_nothing_about_the_line() {
+    let of = |metric, direction, rate| {
+        let d = diagnose(&without_queue(metric, direction, rate));
+        (d.health, d.reason)
+    };
+    let silent = of(Metric::FlowOutOfOrder, Direction::Down, 0.0);
+    assert_eq!(silent, (Health::Inconclusive, Some(Reason::SenderLimited)));
+    // A loss shows that the line was full. Without a count of losses, it may have been.
+    assert_eq!(of(Metric::FlowOutOfOrder, Direction::Down, 1.0), (Health::Healthy, None));
+    assert_eq!(of(Metric::FlowRtt, Direction::Down, 0.0), (Health::Healthy, None));
+    let (health, reason) = of(Metric::FlowReceiverLimited, Direction::Up, 0.9);
+    let Some(Reason::ReceiverLimited { direction: Direction::Up, limited_ratio }) = reason else {
+        panic!("{reason:?}")
+    };
+    assert_eq!(health, Health::Inconclusive);
+    assert!((limited_ratio - 0.9).abs() < 1e-6, "{limited_ratio}");
+    assert_eq!(of(Metric::FlowReceiverLimited, Direction::Up, 0.1), (Health::Healthy, None));
+}
+
 /// A line whose queue never fills, with a load at a chosen rate.
 fn at_chosen_rate(fact: Fact, loss: f64) -> Run {
     let mut run = Line { full_up_s: 0.0, full_down_s: 0.0, ..BLOATED }.run();

@@ -1,6 +1,7 @@
 //! Why a run has no verdict.
 use crate::PhaseKind;
 use alloc::string::String;
+use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
 
 /// A part of the measurement that can be late.
@@ -81,6 +82,15 @@ pub enum Reason {
         /// The phase.
         phase: PhaseKind,
     },
+    /// Latency did not rise, and the receive window of one end limited the load most of the time.
+    ReceiverLimited {
+        /// Direction of the load.
+        direction: Direction,
+        /// Share of the time.
+        limited_ratio: f64,
+    },
+    /// Neither did latency rise, nor did a packet of the download arrive after a lost one.
+    SenderLimited,
     /// Many probes were skipped because the program did not get CPU time.
     ProbesLeftOut {
         /// Share of due probes that were skipped.

@@ -75,6 +75,10 @@ every! {
         Reason::CpuLimited { .. } =>
             Reason::CpuLimited { cause: BUSY, cpu_ratio: 0.97, phase: PhaseKind::Down },
             Reason::CpuLimited { cause: STOLEN, cpu_ratio: 0.97, phase: PhaseKind::Down };
+        Reason::ReceiverLimited { .. } =>
+            Reason::ReceiverLimited { direction: Direction::Up, limited_ratio: 0.93 },
+            Reason::ReceiverLimited { direction: Direction::Down, limited_ratio: 0.93 };
+        Reason::SenderLimited => Reason::SenderLimited;
         Reason::ProbesLeftOut { .. } => Reason::ProbesLeftOut { left_out_ratio: 0.3 };
         Reason::UnknownLoad { .. } => Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 };
         Reason::OtherTraffic { .. } => Reason::OtherTraffic { increase_p50_s: 0.41, increase_p90_s: 0.98 };

@@ -1,6 +1,11 @@
 //! Servers that refuse, disconnect or lie.
-use crate::stand_in::{StandIn, first, reply, send};
-use fathom_run::{Interruption, Note};
+use crate::stand_in::{StandIn, cloudflare, first, reply, send, test};
+use fathom_peers::Trust;
+use fathom_run::{Interruption, Metric, Note, PhaseKind, SeriesKey};
+use fathom_units::Direction;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 #[test]
 fn each_refusal_is_one_clear_error() {
@@ -46,7 +51,7 @@ fn other_services_and_silence_are_named() {
     let unanswered = silent.error("/x");
     drop(over);
     assert!(unanswered.contains("no response within 2s"), "{unanswered}");
-    let server = StandIn { port: 1, trust: fathom_peers::Trust::Host, received: std::sync::Arc::default() };
+    let server = StandIn { port: 1, trust: Trust::Host, received: std::sync::Arc::default() };
     assert!(server.error("/x").ends_with("127.0.0.1:1 refused the connection"), "{}", server.error("/x"));
     for (url, expected) in [
         ("http://", "invalid URL"),
@@ -97,4 +102,49 @@ fn an_upload_that_is_refused_is_reported() {
     let refused =
         |note: &Note| matches!(note, Note::FlowFailed { message, .. } if message == "HTTP status 413");
     assert!(run.notes.iter().any(refused), "{:?}", run.notes);
+}
+
+/// Answers downloads at once, and reads 20 kB of an upload a second.
+fn read_slowly(stream: TcpStream) -> std::io::Result<()> {
+    let mut input = BufReader::with_capacity(1_000, stream.try_clone()?);
+    loop {
+        let (mut request, mut line) = (String::new(), String::new());
+        input.read_line(&mut request)?;
+        while line != "\r\n" && !request.is_empty() {
+            line.clear();
+            input.read_line(&mut line)?;
+        }
+        while request.starts_with("POST") && input.read(&mut [0; 1_000])? > 0 {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        if request.is_empty() || !cloudflare(request.trim_end().trim_end_matches(" HTTP/1.1"), &mut &stream)?
+        {
+            return Ok(());
+        }
+    }
+}
+
+#[test]
+fn what_shows_that_the_server_was_the_limit_is_recorded() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://127.0.0.1:{}/", listener.local_addr().unwrap().port());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || drop(read_slowly(stream)));
+        }
+    });
+    let run = test(&url, &Trust::These(Vec::new())).unwrap();
+    let of = |metric, direction| {
+        let is = move |key: &SeriesKey| key.metric == metric && key.direction == Some(direction);
+        run.series.iter().filter(move |series| is(&series.key))
+    };
+    let upload = run.phase(PhaseKind::Up).unwrap();
+    let limited: Vec<f64> = of(Metric::FlowReceiverLimited, Direction::Up)
+        .filter_map(|flow| flow.within(upload).last()?.value.observed())
+        .collect();
+    let seconds = upload.seconds();
+    assert_eq!(limited.len(), 2, "of each flow");
+    assert!(limited.iter().all(|limited_s| (0.5 * seconds..=seconds).contains(limited_s)), "{limited:?}");
+    let mut arrived = of(Metric::FlowOutOfOrder, Direction::Down).flat_map(|flow| &flow.values).peekable();
+    assert!(arrived.peek().is_some() && arrived.all(|count| *count == 0.0));
 }
