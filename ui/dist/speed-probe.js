@@ -85,9 +85,9 @@ var e = [
 	}
 };
 // src/speed/probe.ts
-onmessage = ({ data: { channel: e, loads: t } }) => {
-	let n = new o(e, (e) => {
+onmessage = ({ data: e }) => {
+	let { loads: t } = e, n = "url" in e ? new WebSocket(e.url) : e.channel, r = new o(n, (e) => {
 		t.postMessage(e.stage), postMessage(e);
 	});
-	onmessage = ({ data: e }) => n.setHidden(e), t.onmessage = (e) => n.setCount(e.data), e.onclose = () => postMessage("closed"), postMessage("ready");
+	onmessage = ({ data: e }) => r.setHidden(e), t.onmessage = (e) => r.setCount(e.data), n.onopen = () => postMessage("open"), n.onerror = () => postMessage("failed"), n.onclose = () => postMessage("closed");
 };

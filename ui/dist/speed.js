@@ -574,10 +574,10 @@ var t = (e) => {
 		"La cola de este equipo y cuándo salen los paquetes."
 	],
 	"limit-fast": [
-		"At several Gbit/s, whether the browser was the limit. The command line sees all of this: fathom test",
-		"Bei mehreren Gbit/s, ob der Browser die Grenze war. Die Kommandozeile sieht all das: fathom test",
-		"À plusieurs Gbit/s, si le navigateur était la limite. La ligne de commande voit tout cela : fathom test",
-		"A varios Gbit/s, si el navegador era el límite. La línea de comandos ve todo esto: fathom test"
+		"At several Gbit/s, whether the browser was the limit of the upload. The command line sees all of this: fathom test",
+		"Bei mehreren Gbit/s, ob der Browser den Upload begrenzt hat. Die Kommandozeile sieht all das: fathom test",
+		"À plusieurs Gbit/s, si le navigateur a limité l’envoi. La ligne de commande voit tout cela : fathom test",
+		"A varios Gbit/s, si el navegador limitó la subida. La línea de comandos ve todo esto: fathom test"
 	],
 	"site-trace": [
 		"Analyze a capture (in English)",
@@ -876,7 +876,10 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	let { port1: n, port2: r } = new MessageChannel(), i = new RTCPeerConnection(), a = i.createDataChannel("probes", {
 		ordered: !1,
 		maxRetransmits: 0
-	}), o = Se(a, n, t) ?? Ce(a, n, t), s = () => {
+	}), o = Se({
+		channel: a,
+		loads: n
+	}, [a], t) ?? Ce(a, n, t), s = () => {
 		o.close(), i.close();
 	};
 	await i.setLocalDescription(), await ye(i);
@@ -902,17 +905,17 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 }), Se = (e, t, n) => {
 	let r = new Worker("/page/probe.js", { type: "module" });
 	try {
-		r.postMessage({
-			channel: e,
-			loads: t
-		}, [e, t]);
+		r.postMessage(e, [...t, e.loads]);
 	} catch {
 		r.terminate();
 		return;
 	}
-	return r.onmessage = ({ data: e }) => {
-		e === "closed" ? n.closed() : e !== "ready" && n.probe(e);
-	}, {
+	return {
+		isOpen: new Promise((e) => {
+			r.onmessage = ({ data: t }) => {
+				t === "open" || t === "failed" ? e(t === "open") : t === "closed" ? n.closed() : n.probe(t);
+			};
+		}),
 		setHidden: (e) => r.postMessage(e),
 		close: () => r.terminate()
 	};
@@ -927,17 +930,17 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		}
 	};
 }, we = async (e, t) => {
-	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await C(e, ""), a = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`), o = Ce(a, n, t);
-	return await new Promise((e, t) => {
-		a.onopen = () => e(), a.onerror = () => t(new S(""));
-	}), {
+	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await C(e, ""), a = Se({
+		url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`,
+		loads: n
+	}, [], t);
+	if (!a || !await a.isOpen) throw new S("");
+	return {
 		id: i,
 		transport: "websocket",
 		loads: r,
-		setHidden: o.setHidden,
-		close: () => {
-			o.close(), a.close();
-		}
+		setHidden: a.setHidden,
+		close: a.close
 	};
 }, Te = "fathom-results", Ee = 20, De = (e) => {
 	let { id: t, at: n, level: r } = e ?? {};
@@ -983,7 +986,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		both: e.lag_both_s
 	}, r = Object.values(n).filter((e) => e !== void 0);
 	return n[t.phase ?? ""] ?? (r.length > 0 ? Math.max(...r) : void 0);
-}, Me = (e) => /late|cpu|probes_left_out/.test(e.verdict.reason?.kind ?? ""), Ne = (e, t) => {
+}, Me = (e) => /late|cpu|probes_left_out|receiver_limited/.test(e.verdict.reason?.kind ?? ""), Ne = (e, t) => {
 	let n = u(e, O(t) ?? 0);
 	switch (D(t)) {
 		case "good": return _(e, "responsive", n);

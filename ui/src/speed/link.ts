@@ -1,5 +1,6 @@
 import { Answers } from "./answers.ts";
 import type { Probe } from "./messages.ts";
+import type { Start } from "./probe.ts";
 
 /** How long a data channel may take to open before the page tries a WebSocket. */
 const OPEN_MS = 6_000;
@@ -64,7 +65,7 @@ const openChannel = async (maxBytes: number, listener: Listener): Promise<Steere
   const { port1, port2: loads } = new MessageChannel();
   const connection = new RTCPeerConnection();
   const channel = connection.createDataChannel("probes", { ordered: false, maxRetransmits: 0 });
-  const answering = inWorker(channel, port1, listener) ?? here(channel, port1, listener);
+  const answering = inWorker({ channel, loads: port1 }, [channel], listener) ?? here(channel, port1, listener);
   const close = () => {
     answering.close();
     connection.close();
@@ -92,23 +93,26 @@ const isOpen = (connection: RTCPeerConnection): Promise<boolean> =>
   });
 
 /** Answers in a worker, if the browser passes channels to workers. */
-const inWorker = (channel: RTCDataChannel, loads: MessagePort, listener: Listener) => {
+const inWorker = (start: Start, passed: unknown[], listener: Listener) => {
   const worker = new Worker("/page/probe.js", { type: "module" });
   try {
-    worker.postMessage({ channel, loads }, [channel as unknown as Transferable, loads]);
+    worker.postMessage(start, [...(passed as Transferable[]), start.loads]);
   } catch {
     worker.terminate();
     return undefined;
   }
-  worker.onmessage = ({ data }) => {
-    if (data === "closed") listener.closed();
-    else if (data !== "ready") listener.probe(data);
-  };
-  return { setHidden: (isHidden: boolean) => worker.postMessage(isHidden), close: () => worker.terminate() };
+  const isOpen = new Promise<boolean>((done) => {
+    worker.onmessage = ({ data }) => {
+      if (data === "open" || data === "failed") done(data === "open");
+      else if (data === "closed") listener.closed();
+      else listener.probe(data);
+    };
+  });
+  return { isOpen, setHidden: (isHidden: boolean) => worker.postMessage(isHidden), close: () => worker.terminate() };
 };
 
 /** Answers in this thread. */
-const here = (channel: RTCDataChannel | WebSocket, loads: MessagePort, listener: Listener) => {
+const here = (channel: RTCDataChannel, loads: MessagePort, listener: Listener) => {
   const answers = new Answers(channel, (probe) => {
     loads.postMessage(probe.stage);
     listener.probe(probe);
@@ -127,15 +131,8 @@ const here = (channel: RTCDataChannel | WebSocket, loads: MessagePort, listener:
 const openSocket = async (maxBytes: number, listener: Listener): Promise<Steered> => {
   const { port1, port2: loads } = new MessageChannel();
   const { id } = await begin(maxBytes, "");
-  const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${id}`);
-  const answering = here(socket, port1, listener);
-  await new Promise<void>((done, fail) => {
-    socket.onopen = () => done();
-    socket.onerror = () => fail(new Refused(""));
-  });
-  const close = () => {
-    answering.close();
-    socket.close();
-  };
-  return { id, transport: "websocket", loads, setHidden: answering.setHidden, close };
+  const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${id}`;
+  const answering = inWorker({ url, loads: port1 }, [], listener);
+  if (!answering || !(await answering.isOpen)) throw new Refused("");
+  return { id, transport: "websocket", loads, setHidden: answering.setHidden, close: answering.close };
 };

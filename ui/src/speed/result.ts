@@ -64,7 +64,7 @@ export const worstLag = ({ summary, verdict }: Result): number | undefined => {
 };
 
 /** Whether this device, not the line, spoilt the measurement. */
-const isOfDevice = (result: Result): boolean => /late|cpu|probes_left_out/.test(result.verdict.reason?.kind ?? "");
+const isOfDevice = (result: Result): boolean => /late|cpu|probes_left_out|receiver_limited/.test(result.verdict.reason?.kind ?? "");
 
 export const headline = (language: Language, result: Result): string => {
   const value = lag(language, worstLag(result) ?? 0);
