@@ -378,7 +378,7 @@ pub(crate) fn retransmission(flow: &FlowRetransmission) -> String {
         (again.probe_packets, "as tail loss probes or by RACK"),
         (again.timeout_packets, "by timeout"),
         (again.spurious_packets, "spuriously (the original had arrived)"),
-        (again.unknown_packets, "for unknown reasons"),
+        (again.unknown_packets, "for an unknown reason"),
     ];
     let causes: Vec<String> =
         causes.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();

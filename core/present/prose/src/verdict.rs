@@ -114,7 +114,7 @@ const ANOTHER_MACHINE: &str = "Close other programs, or use another machine.";
 const fn another_end(reason: &Reason) -> Option<&'static str> {
     match reason {
         Reason::ReceiverLimited { direction: Direction::Down, .. } => Some(ANOTHER_MACHINE),
-        Reason::ReceiverLimited { .. } | Reason::SenderLimited => Some("Test with another server."),
+        Reason::ReceiverLimited { .. } | Reason::SenderLimited => Some("Use another server."),
         _ => None,
     }
 }
