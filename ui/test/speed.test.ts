@@ -152,6 +152,8 @@ describe("a result", () => {
     };
     expect(levelOf(late)).toBe("no_result");
     expect(headline("en", late)).toBe("Your browser was too busy to measure.");
+    const limited: Result = { ...late, verdict: { headline: "", reason: { kind: "receiver_limited" } } };
+    expect(headline("en", limited)).toBe("Your browser was too busy to measure.");
     expect(uses("en", late)).toEqual([]);
     expect(numbers("en", late)).toEqual({ lag: "–", throughput: "–", responsiveness: "–" });
     expect(advice("en", { ...late, verdict: { headline: "", reason: { kind: "other_traffic" } } })).toEqual([

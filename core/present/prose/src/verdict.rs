@@ -145,10 +145,7 @@ fn watched(diagnosis: &Diagnosis) -> Verdict {
             let (level, course) = if varied { (Level::Fair, "varied") } else { (Level::Good, "stayed low") };
             Verdict::new(level, format!("Latency {course}: {median} (median), {p95} (p95)."), None)
         }
-        _ => {
-            let advice = diagnosis.reason.as_ref().and_then(another_end).map(ToString::to_string);
-            Verdict::new(Level::NoResult, why(diagnosis), advice)
-        }
+        _ => Verdict::new(Level::NoResult, why(diagnosis), None),
     }
 }
 

@@ -126,6 +126,16 @@ fn settings() -> Settings {
     Settings { max_bytes: Bytes(u64::MAX), patience: Duration::from_secs(30) }
 }
 
+/// A page whose upload has just started.
+fn uploading(transport: Transport) -> (Page, BrowserTest) {
+    let mut page = Page::new();
+    let mut test = BrowserTest::new(settings(), transport, page.now());
+    while test.stage() != Stage::Phase(PhaseKind::Up) {
+        page.step(&mut test);
+    }
+    (page, test)
+}
+
 /// Values of a series in the last third of a phase.
 fn late_values(run: &Run, key: &SeriesKey, phase: &Phase) -> Vec<f64> {
     let from = Time::from_nanos(phase.end_ns - (phase.end_ns - phase.start_ns) / 3);
@@ -228,11 +238,7 @@ fn the_load_ends_with_its_bytes() {
 
 #[test]
 fn a_page_that_falls_silent_ends_the_test_and_loses_nothing() {
-    let mut page = Page::new();
-    let mut test = BrowserTest::new(settings(), Transport::WebSocket, page.now());
-    while test.stage() != Stage::Phase(PhaseKind::Up) {
-        page.step(&mut test);
-    }
+    let (mut page, mut test) = uploading(Transport::WebSocket);
     let silent = page.now();
     while !test.is_over() {
         page.now_ns += 10 * MS;
@@ -255,11 +261,7 @@ fn a_page_that_falls_silent_ends_the_test_and_loses_nothing() {
 
 #[test]
 fn a_page_in_the_background_pauses_the_test_and_repeats_the_phase() {
-    let mut page = Page::new();
-    let mut test = BrowserTest::new(settings(), Transport::DataChannel, page.now());
-    while test.stage() != Stage::Phase(Up) {
-        page.step(&mut test);
-    }
+    let (mut page, mut test) = uploading(Transport::DataChannel);
     page.go_on(&mut test, 4);
     page.is_hidden = true;
     page.go_on(&mut test, 60);
@@ -287,11 +289,7 @@ fn a_page_in_the_background_pauses_the_test_and_repeats_the_phase() {
 
 #[test]
 fn a_page_that_stays_in_the_background_ends_the_test() {
-    let mut page = Page::new();
-    let mut test = BrowserTest::new(settings(), Transport::DataChannel, page.now());
-    while test.stage() != Stage::Phase(PhaseKind::Up) {
-        page.step(&mut test);
-    }
+    let (mut page, mut test) = uploading(Transport::DataChannel);
     page.is_hidden = true;
     let hidden = page.now();
     while !test.is_over() {

@@ -3,9 +3,10 @@ use crate::stand_in::{StandIn, cloudflare, first, reply, send, test};
 use fathom_peers::Trust;
 use fathom_run::{Interruption, Metric, Note, PhaseKind, SeriesKey};
 use fathom_units::Direction;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn each_refusal_is_one_clear_error() {
@@ -45,13 +46,13 @@ fn other_services_and_silence_are_named() {
     let closed = StandIn::start(|_, _| Ok(false));
     assert!(closed.error("/x").ends_with("closed the connection"), "{}", closed.error("/x"));
     // It waits until the test is over.
-    let (over, is_over) = std::sync::mpsc::channel::<()>();
-    let is_over = std::sync::Mutex::new(is_over);
+    let (over, is_over) = channel::<()>();
+    let is_over = Mutex::new(is_over);
     let silent = StandIn::start(move |_, _| Ok(is_over.lock().unwrap().recv().is_ok()));
     let unanswered = silent.error("/x");
     drop(over);
     assert!(unanswered.contains("no response within 2s"), "{unanswered}");
-    let server = StandIn { port: 1, trust: Trust::Host, received: std::sync::Arc::default() };
+    let server = StandIn { port: 1, trust: Trust::Host, received: Arc::default() };
     assert!(server.error("/x").ends_with("127.0.0.1:1 refused the connection"), "{}", server.error("/x"));
     for (url, expected) in [
         ("http://", "invalid URL"),
@@ -104,8 +105,8 @@ fn an_upload_that_is_refused_is_reported() {
     assert!(run.notes.iter().any(refused), "{:?}", run.notes);
 }
 
-/// Answers downloads at once, and reads 20 kB of an upload a second.
-fn read_slowly(stream: TcpStream) -> std::io::Result<()> {
+/// Answers downloads at once, and reads nothing of an upload until the test is over.
+fn never_read(stream: TcpStream, is_over: &Mutex<Receiver<()>>) -> std::io::Result<()> {
     let mut input = BufReader::with_capacity(1_000, stream.try_clone()?);
     loop {
         let (mut request, mut line) = (String::new(), String::new());
@@ -114,11 +115,11 @@ fn read_slowly(stream: TcpStream) -> std::io::Result<()> {
             line.clear();
             input.read_line(&mut line)?;
         }
-        while request.starts_with("POST") && input.read(&mut [0; 1_000])? > 0 {
-            std::thread::sleep(Duration::from_millis(50));
+        if request.starts_with("POST") {
+            return is_over.lock().unwrap().recv().map_err(std::io::Error::other);
         }
-        if request.is_empty() || !cloudflare(request.trim_end().trim_end_matches(" HTTP/1.1"), &mut &stream)?
-        {
+        let first = request.trim_end().trim_end_matches(" HTTP/1.1");
+        if request.is_empty() || !cloudflare(first, &mut &stream)? {
             return Ok(());
         }
     }
@@ -128,12 +129,16 @@ fn read_slowly(stream: TcpStream) -> std::io::Result<()> {
 fn what_shows_that_the_server_was_the_limit_is_recorded() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://127.0.0.1:{}/", listener.local_addr().unwrap().port());
+    let (over, is_over) = channel::<()>();
+    let is_over = Arc::new(Mutex::new(is_over));
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || drop(read_slowly(stream)));
+            let is_over = is_over.clone();
+            std::thread::spawn(move || drop(never_read(stream, &is_over)));
         }
     });
     let run = test(&url, &Trust::These(Vec::new())).unwrap();
+    drop(over);
     let of = |metric, direction| {
         let is = move |key: &SeriesKey| key.metric == metric && key.direction == Some(direction);
         run.series.iter().filter(move |series| is(&series.key))
