@@ -23,6 +23,8 @@ pub struct TcpInfo {
     pub bytes_retransmitted: u64,
     /// Time in which the receive window of the peer limited the sender; 0 before Linux 4.10.
     pub receiver_limited_us: u64,
+    /// Payload bytes that were written and not sent yet. `None` before Linux 4.6.
+    pub unsent_bytes: Option<u32>,
     /// Segments received out of order. `None` before Linux 5.4.
     pub out_of_order: Option<u32>,
     /// Whether both ends use ECN (RFC 3168).

@@ -67,10 +67,13 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
         };
         let by_end = || view.rises().find_map(|rise| bound::limited_by_an_end(view, &rise));
         let unknown = broken(view).or_else(|| lossy(view)).or_else(|| other_traffic(view));
-        return match unknown.or_else(below).or_else(by_end) {
-            Some(reason) => Judgment::inconclusive(reason),
-            None => spoilt().map_or(Judgment::certain(Health::Healthy), Judgment::invalid),
-        };
+        if let Some(reason) = unknown.or_else(below) {
+            return Judgment::inconclusive(reason);
+        }
+        if let Some(reason) = spoilt() {
+            return Judgment::invalid(reason);
+        }
+        return by_end().map_or(Judgment::certain(Health::Healthy), Judgment::inconclusive);
     }
     let explained: Option<Vec<Reason>> = bloated.iter().map(|rise| explained(view, rise)).collect();
     match explained.and_then(|reasons| reasons.into_iter().next()) {

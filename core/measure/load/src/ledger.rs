@@ -30,6 +30,8 @@ pub struct Sender {
     pub delivered_bytes: u64,
     /// Time in which the receive window limited it, in microseconds, if that is known.
     pub receiver_limited_us: Option<u64>,
+    /// Payload written and not sent yet, in bytes, if that is known.
+    pub unsent_bytes: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +156,8 @@ impl Ledger {
             (Metric::FlowRetransmits, f64::from(sender.retransmits)),
         ];
         let limited = sender.receiver_limited_us.map(|us| (Metric::FlowReceiverLimited, us as f64 / 1e6));
-        for (metric, value) in values.into_iter().chain(limited) {
+        let unsent = sender.unsent_bytes.map(|bytes| (Metric::FlowUnsent, f64::from(bytes)));
+        for (metric, value) in values.into_iter().chain(limited).chain(unsent) {
             record.observe(
                 SeriesKey { flow: Some(number), ..SeriesKey::directed(metric, direction) },
                 at,
@@ -236,8 +239,15 @@ impl Ledger {
                 (flow.rtt_us, flow.cwnd_bytes, flow.retransmits)
             {
                 let delivered_bytes = flow.delivered_bytes.unwrap_or(0);
-                let sender =
-                    Sender { rtt_us, cwnd_bytes, retransmits, delivered_bytes, receiver_limited_us: None };
+                let FlowReport { receiver_limited_us, unsent_bytes, .. } = *flow;
+                let sender = Sender {
+                    rtt_us,
+                    cwnd_bytes,
+                    retransmits,
+                    delivered_bytes,
+                    receiver_limited_us,
+                    unsent_bytes,
+                };
                 self.note_sender(flow.number, sender, at, record);
             }
         }
@@ -267,15 +277,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn report(number: u32, bytes: u64) -> FlowReport {
-        FlowReport {
-            number,
-            bytes,
-            rtt_us: None,
-            cwnd_bytes: None,
-            retransmits: None,
-            delivered_bytes: None,
-            datagrams: None,
-        }
+        FlowReport { number, bytes, ..FlowReport::default() }
     }
 
     #[test]

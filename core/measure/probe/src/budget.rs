@@ -1,7 +1,7 @@
 //! The share of the line's capacity that probes may use.
 use crate::ProbeKind;
 use alloc::vec::Vec;
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Duration, PerDirection, Rate};
 
 /// Share of the capacity for probes in each direction, in per mille: 5 %
 /// (draft-ietf-ippm-responsiveness, PTC) minus 1 % for the server's load reports.
@@ -16,18 +16,9 @@ const SLOW_PER_MILLE: u64 = 5;
 const QUIC_PER_MILLE: u64 = 2;
 const HOPS_PER_MILLE: u64 = 5;
 
-/// Bytes on the wire in each direction.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct BytesPerRound {
-    /// Upload.
-    pub up: Bytes,
-    /// Download.
-    pub down: Bytes,
-}
-
 /// Wire bytes of one round: one probe of each of `kinds`, and its response.
-pub fn round_bytes(kinds: &[ProbeKind]) -> BytesPerRound {
-    kinds.iter().map(|kind| kind.spec()).fold(BytesPerRound::default(), |sum, spec| BytesPerRound {
+fn round_bytes(kinds: &[ProbeKind]) -> PerDirection<Bytes> {
+    kinds.iter().map(|kind| kind.spec()).fold(PerDirection::default(), |sum, spec| PerDirection {
         up: sum.up + spec.up,
         down: sum.down + spec.down,
     })
@@ -36,7 +27,7 @@ pub fn round_bytes(kinds: &[ProbeKind]) -> BytesPerRound {
 /// Computes the probe interval that respects the budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbeBudget {
-    round: BytesPerRound,
+    round: PerDirection<Bytes>,
     requested: Duration,
     per_mille: u64,
 }

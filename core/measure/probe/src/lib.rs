@@ -36,7 +36,7 @@ mod train;
 mod watch;
 
 pub use book::{Book, LossPolicy, Probe, RETENTION, Reply, ReplyKind};
-pub use budget::{BytesPerRound, ProbeBudget, round_bytes};
+pub use budget::ProbeBudget;
 pub use clock::{ClockFit, ClockSamples, ClockTracker, FourStamps};
 pub use codepoints::{codepoint_series, probe_codepoints};
 pub use course::{Course, Step};

@@ -98,7 +98,9 @@ metrics! {
     FlowRetransmits = "flow_retransmits_packets", "packets",
         "Segments retransmitted by a load flow since its start.", "Linux TCP_INFO (tcpi_total_retrans)";
     FlowReceiverLimited = "flow_receiver_limited_s", "s",
-        "Time in which the receive window limited a load flow, since its start. Of uploads to servers that report no load, and of downloads of a browser from `fathom serve`.", "Linux TCP_INFO (tcpi_rwnd_limited)";
+        "Time in which the receive window limited a load flow, since its start. Of downloads, only from `fathom serve`.", "Linux TCP_INFO (tcpi_rwnd_limited)";
+    FlowUnsent = "flow_unsent_bytes", "bytes",
+        "Payload of a download that the server has written and its TCP has not sent yet. Empty while the server, not the line, is the limit. Only of `fathom serve`.", "Linux TCP_INFO (tcpi_notsent_bytes)";
     FlowOutOfOrder = "flow_out_of_order_packets", "packets",
         "Segments of a download that arrived out of order since its start: after a loss, or reordered. Only of servers that report no retransmissions.", "Linux TCP_INFO (tcpi_rcv_ooopack)";
     FlowLost = "flow_lost_packets", "packets",

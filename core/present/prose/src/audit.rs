@@ -282,9 +282,7 @@ fn group(group: &InterfaceGroup) -> String {
 pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
     use FindingKind::{DarkBuffer, HarmlessQueue, UnreadableQueue};
     let reason = match &point.queue {
-        HostQueue::UnsentData { .. } => {
-            "it delays only the writing program: its newest data waits behind older data"
-        }
+        HostQueue::UnsentData { .. } => "it delays only the program that wrote it",
         HostQueue::SendBuffer { .. } => {
             "its data is in flight or unsent: manage the queues that it fills on the path"
         }
@@ -303,7 +301,7 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
         HostQueue::TxQueueLen { is_used: true, .. } | HostQueue::Ifb { is_used: true, .. } => {
             "it is the limit of the qdisc above"
         }
-        HostQueue::TxQueueLen { .. } | HostQueue::Ifb { .. } => "it is not used: the qdisc has its own limit",
+        HostQueue::TxQueueLen { .. } | HostQueue::Ifb { .. } => "not used: the qdisc has its own limit",
         HostQueue::QdiscLimit { .. } => "TCP reacts to the AQM long before it is full; only a flood fills it",
         HostQueue::ReceiveBacklog { observed_dropped_packets, .. } => {
             return receive_backlog(*observed_dropped_packets, point);
@@ -352,7 +350,7 @@ fn card_reason(kind: FindingKind, queue: &HostQueue) -> &'static str {
         HostQueue::NoByteQueueLimits { .. } => "a qdisc cannot manage what is already in the ring",
         HostQueue::Ring { is_limited: true, .. } => "byte queue limits keep it short",
         HostQueue::Ring { is_limited: false, .. } => "nothing keeps it short: see the driver above",
-        HostQueue::Offloads { .. } if kind == HarmlessQueue => "a super-packet is negligible at this rate",
+        HostQueue::Offloads { .. } if kind == HarmlessQueue => "negligible at this rate",
         HostQueue::Offloads { .. } => "a super-packet of 64 KiB occupies the line that long; CAKE splits it",
         HostQueue::WifiQueues { airtime: AirtimeLimit::Timer, .. } => {
             "it keeps each flow near 20 ms; only a flood fills it"

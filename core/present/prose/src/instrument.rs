@@ -109,6 +109,9 @@ fn end_limit(reason: &Reason) -> String {
             if *direction == Direction::Up { "The server" } else { "This computer" },
             percent(*limited_ratio)
         ),
+        Reason::SenderIdle => {
+            "The server, not your line, was the limit: it often had nothing to send.".to_string()
+        }
         _ => "The server, not your line, was probably the limit: nothing waited or was lost.".to_string(),
     }
 }
@@ -146,7 +149,7 @@ pub(crate) fn reason(reason: &Reason) -> String {
             percent(*cpu_ratio),
             while_doing(*phase)
         ),
-        Reason::ReceiverLimited { .. } | Reason::SenderLimited => end_limit(reason),
+        Reason::ReceiverLimited { .. } | Reason::SenderLimited | Reason::SenderIdle => end_limit(reason),
         Reason::ProbesLeftOut { left_out_ratio } => {
             format!("This computer was too busy to send {} of the probes in time.", percent(*left_out_ratio))
         }

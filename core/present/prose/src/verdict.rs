@@ -114,7 +114,9 @@ const ANOTHER_MACHINE: &str = "Close other programs, or use another machine.";
 const fn another_end(reason: &Reason) -> Option<&'static str> {
     match reason {
         Reason::ReceiverLimited { direction: Direction::Down, .. } => Some(ANOTHER_MACHINE),
-        Reason::ReceiverLimited { .. } | Reason::SenderLimited => Some("Use another server."),
+        Reason::ReceiverLimited { .. } | Reason::SenderLimited | Reason::SenderIdle => {
+            Some("Use another server.")
+        }
         _ => None,
     }
 }

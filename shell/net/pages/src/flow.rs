@@ -67,6 +67,7 @@ impl FlowState {
             retransmits: info.retransmits,
             delivered_bytes: acknowledged.saturating_add(info.bytes_sacked),
             receiver_limited_us: Some(info.receiver_limited_us),
+            unsent_bytes: info.unsent_bytes,
         })
     }
     /// Congestion control of the sender.

@@ -312,15 +312,7 @@ fn datagrams(direction: Direction, udp: Socket, plan: Udp, clock: Clock) -> std:
 fn report(number: u32, stream: &StreamResult) -> FlowReport {
     let lost = stream.errors.min(stream.packets);
     let datagrams = Reception { received: stream.packets - lost, lost, ..Reception::default() };
-    FlowReport {
-        number,
-        bytes: stream.bytes,
-        rtt_us: None,
-        cwnd_bytes: None,
-        retransmits: None,
-        delivered_bytes: None,
-        datagrams: Some(datagrams),
-    }
+    FlowReport { number, bytes: stream.bytes, datagrams: Some(datagrams), ..FlowReport::default() }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -85,6 +85,7 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         bytes_sent: raw.bytes_sent,
         bytes_retransmitted: raw.bytes_retrans,
         receiver_limited_us: raw.rwnd_limited_us,
+        unsent_bytes: has(mem::offset_of!(Raw, notsent_bytes), size_of::<u32>()).then_some(raw.notsent_bytes),
         out_of_order: counts_out_of_order.then_some(raw.rcv_ooopack),
         has_ecn: raw.options & OPTION_ECN != 0,
     })
@@ -107,10 +108,11 @@ mod tests {
             mem::offset_of!(Raw, snd_cwnd),
             mem::offset_of!(Raw, total_retrans),
             mem::offset_of!(Raw, bytes_acked),
+            mem::offset_of!(Raw, notsent_bytes),
             mem::offset_of!(Raw, rwnd_limited_us),
             mem::offset_of!(Raw, rcv_ooopack),
         ];
-        assert_eq!(offsets, [8, 28, 68, 80, 100, 120, 176, 224]);
+        assert_eq!(offsets, [8, 28, 68, 80, 100, 120, 144, 176, 224]);
     }
 
     #[test]
@@ -123,7 +125,7 @@ mod tests {
         far.write_all(&[1]).unwrap();
         near.read_exact(&mut [0]).unwrap();
         let info = tcp_info(near.as_fd()).unwrap();
-        assert_eq!((info.bytes_acked, info.retransmits), (Some(5_000), 0));
+        assert_eq!((info.bytes_acked, info.retransmits, info.unsent_bytes), (Some(5_000), 0, Some(0)));
         assert!((1..5_000_000).contains(&info.rtt_us) && info.cwnd_bytes > 1_000, "{info:?}");
         assert!(tcp_info(UdpSocket::bind("127.0.0.1:0").unwrap().as_fd()).is_err());
     }

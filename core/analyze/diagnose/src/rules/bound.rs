@@ -15,6 +15,9 @@ const GROWTH_RATIO: f64 = 1.10;
 const GROWTH_S: f64 = 0.005;
 /// Share of the time in which the receive window has to limit a load.
 const MOST: f64 = 0.5;
+/// A sender with less data to send may wait for the rest of a segment (RFC 896): Ethernet's, from
+/// RFC 6691.
+const SEGMENT_BYTES: f64 = 1460.0;
 /// A smaller increase does not indicate a queue.
 const NO_QUEUE_S: f64 = 0.005;
 
@@ -66,9 +69,15 @@ fn is_unfilled(view: &View<'_>, rise: &Rise<'_>) -> bool {
 
 /// Why an end, and not the line, limited the load of a phase, if one did: packets on a full line
 /// wait or are lost. A server with BBR may fill a line that isolates flows without either, so a
-/// download shows it only probably.
+/// download shows it only probably, unless the server says that it had nothing to send.
 pub(crate) fn limited_by_an_end(view: &View<'_>, rise: &Rise<'_>) -> Option<Reason> {
-    if view.has_chosen_rate() || !is_unfilled(view, rise) {
+    if view.has_chosen_rate() {
+        return None;
+    }
+    if had_nothing_to_send(view, rise) {
+        return Some(Reason::SenderIdle);
+    }
+    if !is_unfilled(view, rise) {
         return None;
     }
     let loads = rise.phase.kind.loads().iter();
@@ -83,9 +92,22 @@ fn end_limit(run: &Run, direction: Direction, phase: &Phase) -> Option<Reason> {
     {
         return Some(Reason::ReceiverLimited { direction, limited_ratio });
     }
-    let counts = of_flows(run, Metric::FlowOutOfOrder, direction);
-    let mut counts = counts.flat_map(|flow| flow.within(phase)).filter_map(|o| o.value.observed()).peekable();
+    let mut counts = values(run, Metric::FlowOutOfOrder, direction, phase).peekable();
     (counts.peek().is_some() && counts.all(|count| count == 0.0)).then_some(Reason::SenderLimited)
+}
+
+/// Whether the senders had nothing to send most of the time, as `fathom serve` says, and so did not
+/// keep the line full. A queue of all that they may have under way would increase the median.
+fn had_nothing_to_send(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    let unsent = |direction| values(view.run, Metric::FlowUnsent, direction, rise.phase);
+    let is_empty = |d: &Direction| fathom_stats::median(unsent(*d)).is_some_and(|u| u < SEGMENT_BYTES);
+    rise.p50() < NO_QUEUE_S && rise.phase.kind.loads().iter().all(is_empty)
+}
+
+/// Values of all flows of a direction in a phase.
+fn values(run: &Run, metric: Metric, direction: Direction, phase: &Phase) -> impl Iterator<Item = f64> {
+    let flows = of_flows(run, metric, direction).flat_map(|flow| flow.within(phase));
+    flows.filter_map(|o| o.value.observed())
 }
 
 /// Growth of a counter of seconds relative to the time between its first and last value in a phase.

@@ -101,7 +101,7 @@ pub struct Limits {
 }
 
 /// State of a load flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct FlowReport {
     /// Number that the client chose for the flow.
     pub number: u32,
@@ -120,6 +120,12 @@ pub struct FlowReport {
     /// Download: payload bytes acknowledged since the start, cumulatively or selectively.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_bytes: Option<u64>,
+    /// Download: payload bytes that the server has written and its TCP has not sent yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsent_bytes: Option<u32>,
+    /// Download: time in which the client's receive window was the limit, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_limited_us: Option<u64>,
     /// Upload of datagrams: those that the server received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<Reception>,

@@ -149,15 +149,7 @@ fn control_lines_equal_the_specification() {
          \"version\":\"0.1.0\",\"congestion_controls\":[\"cubic\"],\
          \"limits\":{\"seconds\":600,\"bytes\":5,\"flows\":64},\"loads\":[\"udp\"]}}\n"
     );
-    let up = FlowReport {
-        number: 1,
-        bytes: 2,
-        rtt_us: None,
-        cwnd_bytes: None,
-        retransmits: None,
-        delivered_bytes: None,
-        datagrams: None,
-    };
+    let up = FlowReport { number: 1, bytes: 2, ..FlowReport::default() };
     let down = FlowReport {
         number: 3,
         bytes: 4,
@@ -165,12 +157,15 @@ fn control_lines_equal_the_specification() {
         cwnd_bytes: Some(6),
         retransmits: Some(7),
         delivered_bytes: Some(8),
+        unsent_bytes: Some(9),
+        receiver_limited_us: Some(10),
         datagrams: None,
     };
     assert_eq!(
         line(&ServerMessage::Report { at_ns: 9, flows: vec![up, down], others: 0 }),
         "{\"report\":{\"at_ns\":9,\"flows\":[{\"number\":1,\"bytes\":2},\
-         {\"number\":3,\"bytes\":4,\"rtt_us\":5,\"cwnd_bytes\":6,\"retransmits\":7,\"delivered_bytes\":8}]}}\n"
+         {\"number\":3,\"bytes\":4,\"rtt_us\":5,\"cwnd_bytes\":6,\"retransmits\":7,\"delivered_bytes\":8,\
+         \"unsent_bytes\":9,\"receiver_limited_us\":10}]}}\n"
     );
     let control = HopReport {
         hop: 3,

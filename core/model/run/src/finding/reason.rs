@@ -91,6 +91,8 @@ pub enum Reason {
     },
     /// Neither did latency rise, nor did a packet of the download arrive after a lost one.
     SenderLimited,
+    /// The sender of a download said that it had nothing to send, most of the time.
+    SenderIdle,
     /// Many probes were skipped because the program did not get CPU time.
     ProbesLeftOut {
         /// Share of due probes that were skipped.

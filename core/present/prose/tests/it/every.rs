@@ -79,6 +79,7 @@ every! {
             Reason::ReceiverLimited { direction: Direction::Up, limited_ratio: 0.93 },
             Reason::ReceiverLimited { direction: Direction::Down, limited_ratio: 0.93 };
         Reason::SenderLimited => Reason::SenderLimited;
+        Reason::SenderIdle => Reason::SenderIdle;
         Reason::ProbesLeftOut { .. } => Reason::ProbesLeftOut { left_out_ratio: 0.3 };
         Reason::UnknownLoad { .. } => Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 };
         Reason::OtherTraffic { .. } => Reason::OtherTraffic { increase_p50_s: 0.41, increase_p90_s: 0.98 };

@@ -65,6 +65,9 @@ fn down_flows_carry_bytes_that_do_not_compress_and_reports_come_from_tcp_info() 
     assert!(flow_report.rtt_us.is_some_and(|rtt| rtt < 10_000_000), "{flow_report:?}");
     assert!(flow_report.cwnd_bytes.is_some_and(|cwnd| cwnd > 1_000) && flow_report.retransmits.is_some());
     assert!(flow_report.delivered_bytes.is_some_and(|delivered| delivered >= flow_report.bytes));
+    // The client reads no more, so its window is full.
+    assert!(flow_report.unsent_bytes.is_some_and(|unsent| unsent > 1_000), "{flow_report:?}");
+    assert!(flow_report.receiver_limited_us.is_some(), "{flow_report:?}");
     let (_, down, ..) = control.bye();
     // Load continues between the count and the reset, so more may arrive than was counted, never
     // less.
