@@ -8,6 +8,8 @@
 
 mod bounded;
 pub mod clock;
+#[cfg(unix)]
+mod connection;
 mod cpu_times;
 pub mod distribution;
 mod echo_error;

@@ -228,3 +228,29 @@ impl Drop for Hog {
         let _ = self.0.wait();
     }
 }
+
+/// Small send buffers make `fathom serve` slower than the line. If this machine is busy, it is named
+/// instead.
+#[test]
+fn a_server_slower_than_the_line_gives_no_verdict() {
+    let _alone = alone();
+    let far = "echo 4096 16384 16384 > /proc/sys/net/ipv4/tcp_wmem";
+    let test = format!(
+        "exec {} test $FATHOM_SERVER --json --no-save --flows 1 --phases idle,down",
+        env!("CARGO_BIN_EXE_fathom")
+    );
+    let ran = run(&["lab", "-q", "--line", "cable", "--far", far, "--", "sh", "-c", &test]);
+    let document = ran.document();
+    let limit = (ran.code, document["verdict"]["reason"]["kind"].as_str());
+    let (is_server, is_busy) =
+        (limit == (Some(5), Some("sender_idle")), limit == (Some(4), Some("cpu_limited")));
+    assert!(is_server || is_busy, "{}", ran.describe());
+    let series = document["series"].as_array().unwrap().iter();
+    let unsent = series.filter(|series| series["metric"] == "flow_unsent_bytes");
+    let unsent: Vec<f64> =
+        unsent.flat_map(|s| s["values"].as_array().unwrap()).filter_map(|v| v.as_f64()).collect();
+    let empty = unsent.iter().filter(|bytes| **bytes == 0.0).count();
+    assert!(2 * empty > unsent.len(), "{empty} of {} values are 0", unsent.len());
+    let goodput = document["summary"]["phases"][1]["goodput_down_bits_per_second"].as_f64().unwrap();
+    assert!(goodput < 85e6, "the line carries 100 Mbit/s: {goodput}");
+}

@@ -1,11 +1,11 @@
 //! Sockets for load, and calls missing from std and socket2.
+pub use crate::connection::*;
 use crate::option;
 use fathom_units::{Bytes, Rate};
 use rustix::fs::{MemfdFlags, memfd_create, sendfile};
 use socket2::{Domain, Socket, Type};
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
-use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
@@ -44,26 +44,6 @@ pub fn discard(socket: BorrowedFd<'_>, length: usize) -> io::Result<usize> {
     // null buffer.
     let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), length, libc::MSG_TRUNC) };
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
-}
-
-/// Ends a connection, and the calls of other threads that are blocked on it.
-///
-/// # Errors
-/// See `shutdown(2)`.
-pub fn end_calls(socket: &Socket) -> io::Result<()> {
-    socket.shutdown(Shutdown::Both)
-}
-
-/// Starts to connect a non-blocking socket. It becomes writable when the attempt ends; `take_error`
-/// returns the result.
-///
-/// # Errors
-/// See `connect(2)`, if it fails immediately.
-pub fn start_connect(socket: &Socket, address: SocketAddr) -> io::Result<()> {
-    match socket.connect(&address.into()) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
-        other => other,
-    }
 }
 
 /// Closes a connection with a reset; unsent data is discarded.
@@ -119,22 +99,6 @@ pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
         ));
     }
     option::set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
-}
-
-/// Sets the maximum segment size that a TCP socket announces, and its own.
-///
-/// # Errors
-/// See `setsockopt(2)`.
-pub fn set_segment_bytes(socket: &Socket, bytes: u16) -> io::Result<()> {
-    socket.set_tcp_mss(bytes.into())
-}
-
-/// The maximum segment size of a TCP connection.
-///
-/// # Errors
-/// See `getsockopt(2)`.
-pub fn segment_bytes(socket: &Socket) -> io::Result<u32> {
-    socket.tcp_mss()
 }
 
 /// Lets other sockets with this option have the same port. The kernel gives a datagram to the one

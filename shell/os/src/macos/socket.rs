@@ -1,50 +1,14 @@
 //! Sockets for load, and calls missing from std and socket2.
 use super::option;
 pub use crate::common_socket::*;
+pub use crate::connection::*;
 use socket2::{SockAddr, Socket};
 use std::io;
-use std::net::{Shutdown, SocketAddr};
 use std::time::Duration;
 
 /// Source: bsd/netinet/tcp.h.
 const TCP_RXT_CONNDROPTIME: libc::c_int = 0x80;
 const TCP_NOTSENT_LOWAT: libc::c_int = 0x201;
-
-/// Ends a connection, and the calls of other threads that are blocked on it.
-///
-/// # Errors
-/// See `shutdown(2)`.
-pub fn end_calls(socket: &Socket) -> io::Result<()> {
-    socket.shutdown(Shutdown::Both)
-}
-
-/// Starts to connect a non-blocking socket. It becomes writable when the attempt ends; `take_error`
-/// returns the result.
-///
-/// # Errors
-/// See `connect(2)`, if it fails immediately.
-pub fn start_connect(socket: &Socket, address: SocketAddr) -> io::Result<()> {
-    match socket.connect(&address.into()) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
-        other => other,
-    }
-}
-
-/// Sets the maximum segment size that a TCP socket announces, and its own.
-///
-/// # Errors
-/// See `setsockopt(2)`.
-pub fn set_segment_bytes(socket: &Socket, bytes: u16) -> io::Result<()> {
-    socket.set_tcp_mss(bytes.into())
-}
-
-/// The maximum segment size of a TCP connection.
-///
-/// # Errors
-/// See `getsockopt(2)`.
-pub fn segment_bytes(socket: &Socket) -> io::Result<u32> {
-    socket.tcp_mss()
-}
 
 /// Lets other sockets with this option have the same port.
 ///

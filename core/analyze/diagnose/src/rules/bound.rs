@@ -15,9 +15,6 @@ const GROWTH_RATIO: f64 = 1.10;
 const GROWTH_S: f64 = 0.005;
 /// Share of the time in which the receive window has to limit a load.
 const MOST: f64 = 0.5;
-/// A sender with less data to send may wait for the rest of a segment (RFC 896): Ethernet's, from
-/// RFC 6691.
-const SEGMENT_BYTES: f64 = 1460.0;
 /// A smaller increase does not indicate a queue.
 const NO_QUEUE_S: f64 = 0.005;
 
@@ -96,12 +93,12 @@ fn end_limit(run: &Run, direction: Direction, phase: &Phase) -> Option<Reason> {
     (counts.peek().is_some() && counts.all(|count| count == 0.0)).then_some(Reason::SenderLimited)
 }
 
-/// Whether the senders had nothing to send most of the time, as `fathom serve` says, and so did not
-/// keep the line full. A queue of all that they may have under way would increase the median.
+/// Whether the senders had nothing to send most of the time, as `fathom serve` says: a queue, if
+/// there was one, was no longer than what they had. Behind a full line, at least a segment waits.
 fn had_nothing_to_send(view: &View<'_>, rise: &Rise<'_>) -> bool {
     let unsent = |direction| values(view.run, Metric::FlowUnsent, direction, rise.phase);
-    let is_empty = |d: &Direction| fathom_stats::median(unsent(*d)).is_some_and(|u| u < SEGMENT_BYTES);
-    rise.p50() < NO_QUEUE_S && rise.phase.kind.loads().iter().all(is_empty)
+    let is_empty = |d: &Direction| fathom_stats::median(unsent(*d)).is_some_and(|bytes| bytes == 0.0);
+    rise.phase.kind.loads().iter().all(is_empty)
 }
 
 /// Values of all flows of a direction in a phase.

@@ -522,7 +522,7 @@ fn a_server_that_was_the_limit_says_nothing_about_the_line() {
     // `fathom serve` says whether it had data to send.
     let idle = of(Metric::FlowUnsent, Direction::Down, 0.0);
     assert_eq!(idle, (Health::Inconclusive, Some(Reason::SenderIdle)));
-    assert_eq!(of(Metric::FlowUnsent, Direction::Down, 1e6), (Health::Healthy, None));
+    assert_eq!(of(Metric::FlowUnsent, Direction::Down, 1_448.0), (Health::Healthy, None));
     let (health, reason) = of(Metric::FlowReceiverLimited, Direction::Up, 0.9);
     let Some(Reason::ReceiverLimited { direction: Direction::Up, limited_ratio }) = reason else {
         panic!("{reason:?}")
