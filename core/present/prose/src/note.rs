@@ -72,8 +72,8 @@ pub fn note(note: &Note) -> String {
             format!("The server's kernel lacks congestion control {requested}.")
         }
         Note::CongestionControlReplaced { requested, used } => format!(
-            "A sender uses {used} instead of {requested}: its host lacks {requested} or does not permit it (sysctl \
-             net.ipv4.tcp_allowed_congestion_control)."
+            "A sender uses {used} instead of {requested}: its host lacks {requested}, or its sysctl \
+             net.ipv4.tcp_allowed_congestion_control or a route excludes it."
         ),
         Note::CongestionControlNotSimulated { requested } => {
             format!("Congestion control {requested} is not simulated: CUBIC was used.")

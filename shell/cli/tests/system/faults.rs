@@ -229,8 +229,7 @@ impl Drop for Hog {
     }
 }
 
-/// Small send buffers make `fathom serve` slower than the line. If this machine is busy, it is named
-/// instead.
+/// Small send buffers make `fathom serve` slower than the line. A busy machine is named instead.
 #[test]
 fn a_server_slower_than_the_line_gives_no_verdict() {
     let _alone = alone();
