@@ -7,8 +7,8 @@ median times that the UDP packets of each direction waited in the same phase, fr
 the link. (The packets of TCP wait for half of a packet less: ACKs let them arrive when another has just left.) On lines
 of more than 50 Mbit/s, where that is less than 0.1 ms, it is the backlog that the line samples evenly in time. With
 FQ-CoDel the probes have a queue of their own: where nothing was captured, the page is compared with the command line
-alone. `fathom test` has six flows, as browsers open six connections. Equal is a difference of at most 3 % or 3 ms; of
-throughput, of at most 3 %. LibreSpeed measures no latency under load.
+alone. Equal is a difference of at most 3 % or 3 ms; of throughput, of at most 3 %. LibreSpeed measures no latency under
+load.
 
   bench/page.py [--every N] [--from K] [--peers N]     as root, after ui/verify; needs firefox-esr
 
@@ -43,7 +43,7 @@ BUFFER_S = 0.2
 CLIENTS = {
     "chromium": f"node {SCRIPT} http://{FAR}:{PORT}",
     "firefox": f"node --experimental-websocket {SCRIPT} http://{FAR}:{PORT} --firefox",
-    "fathom test": f"{FATHOM} test {FAR}:{PORT} --flows 6 --json --no-save | tr -d '\\n'",
+    "fathom test": f"{FATHOM} test {FAR}:{PORT} --json --no-save | tr -d '\\n'",
 }
 WEB_PORT = 8004
 PEERS = os.path.join(os.path.dirname(SCRIPT), "speedtests.mjs")
