@@ -21,8 +21,8 @@ pub struct TcpInfo {
     pub bytes_sent: u64,
     /// Payload bytes sent again; 0 before Linux 4.19.
     pub bytes_retransmitted: u64,
-    /// Time in which the receive window of the peer limited the sender; 0 before Linux 4.10.
-    pub receiver_limited_us: u64,
+    /// Time in which the receive window of the peer limited the sender. `None` before Linux 4.10.
+    pub receiver_limited_us: Option<u64>,
     /// Payload bytes that were written and not sent yet. `None` before Linux 4.6.
     pub unsent_bytes: Option<u32>,
     /// Segments received out of order. `None` before Linux 5.4.

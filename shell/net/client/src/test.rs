@@ -551,7 +551,7 @@ impl<'a> Test<'a> {
                 cwnd_bytes: info.cwnd_bytes,
                 retransmits: info.retransmits,
                 delivered_bytes: info.bytes_acked.unwrap_or(0).saturating_add(info.bytes_sacked),
-                receiver_limited_us: Some(info.receiver_limited_us),
+                receiver_limited_us: info.receiver_limited_us,
                 unsent_bytes: None,
             };
             self.ledger.note_sender(flow.number, sender, self.clock.now(), &mut self.record);

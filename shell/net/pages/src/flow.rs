@@ -66,7 +66,7 @@ impl FlowState {
             cwnd_bytes: info.cwnd_bytes,
             retransmits: info.retransmits,
             delivered_bytes: acknowledged.saturating_add(info.bytes_sacked),
-            receiver_limited_us: Some(info.receiver_limited_us),
+            receiver_limited_us: info.receiver_limited_us,
             unsent_bytes: info.unsent_bytes,
         })
     }

@@ -78,7 +78,7 @@ impl Flow {
             retransmits: info.map(|i| i.retransmits),
             delivered_bytes: acknowledged.zip(info).map(|(bytes, i)| bytes.saturating_add(i.bytes_sacked)),
             unsent_bytes: info.and_then(|i| i.unsent_bytes),
-            receiver_limited_us: info.map(|i| i.receiver_limited_us),
+            receiver_limited_us: info.and_then(|i| i.receiver_limited_us),
             datagrams: received.map(|datagrams| *lock(&datagrams.counts)),
         }
     }

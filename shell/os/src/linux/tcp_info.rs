@@ -72,23 +72,25 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     if failed != 0 {
         return Err(io::Error::last_os_error());
     }
-    let has = |field, size| length as usize >= field + size;
-    let known = has(mem::offset_of!(Raw, bytes_acked), size_of::<u64>());
-    let counts_out_of_order = has(mem::offset_of!(Raw, rcv_ooopack), size_of::<u32>());
     Ok(TcpInfo {
         rtt_us: raw.rtt_us,
         cwnd_bytes: u64::from(raw.snd_cwnd) * u64::from(raw.snd_mss),
         retransmits: raw.total_retrans,
-        bytes_acked: known.then_some(raw.bytes_acked),
+        bytes_acked: known(length, mem::offset_of!(Raw, bytes_acked), raw.bytes_acked),
         bytes_sacked: u64::from(raw.sacked) * u64::from(raw.snd_mss),
         min_rtt_us: raw.min_rtt_us,
         bytes_sent: raw.bytes_sent,
         bytes_retransmitted: raw.bytes_retrans,
-        receiver_limited_us: raw.rwnd_limited_us,
-        unsent_bytes: has(mem::offset_of!(Raw, notsent_bytes), size_of::<u32>()).then_some(raw.notsent_bytes),
-        out_of_order: counts_out_of_order.then_some(raw.rcv_ooopack),
+        receiver_limited_us: known(length, mem::offset_of!(Raw, rwnd_limited_us), raw.rwnd_limited_us),
+        unsent_bytes: known(length, mem::offset_of!(Raw, notsent_bytes), raw.notsent_bytes),
+        out_of_order: known(length, mem::offset_of!(Raw, rcv_ooopack), raw.rcv_ooopack),
         has_ecn: raw.options & OPTION_ECN != 0,
     })
+}
+
+/// A field, if the kernel has filled it.
+fn known<T>(length: libc::socklen_t, offset: usize, value: T) -> Option<T> {
+    (length as usize >= offset + size_of::<T>()).then_some(value)
 }
 
 #[cfg(test)]

@@ -108,10 +108,12 @@ fn values(run: &Run, metric: Metric, direction: Direction, phase: &Phase) -> imp
 }
 
 /// Growth of a counter of seconds relative to the time between its first and last value in a phase.
+/// A server may send any counter at any time.
 fn share_of_time(counter: &Series, phase: &Phase) -> Option<f64> {
     let mut seen = counter.within(phase).filter_map(|o| Some((o.at, o.value.observed()?)));
     let ((from, before), (to, after)) = (seen.next()?, seen.last()?);
-    Some((after - before) / to.saturating_since(from).as_secs_f64())
+    let elapsed_s = to.saturating_since(from).as_secs_f64();
+    (elapsed_s > 0.0).then(|| ((after - before) / elapsed_s).clamp(0.0, 1.0))
 }
 
 /// Without an increase or losses, nothing shows that the load reached the capacity of the line.

@@ -530,6 +530,11 @@ fn a_server_that_was_the_limit_says_nothing_about_the_line() {
     assert_eq!(health, Health::Inconclusive);
     assert!((limited_ratio - 0.9).abs() < 1e-6, "{limited_ratio}");
     assert_eq!(of(Metric::FlowReceiverLimited, Direction::Up, 0.1), (Health::Healthy, None));
+    // A server that lies about its downloads.
+    let whole = Reason::ReceiverLimited { direction: Direction::Down, limited_ratio: 1.0 };
+    let lie = of(Metric::FlowReceiverLimited, Direction::Down, 50.0);
+    assert_eq!(lie, (Health::Inconclusive, Some(whole)));
+    assert_eq!(of(Metric::FlowReceiverLimited, Direction::Down, -50.0), (Health::Healthy, None));
 }
 
 /// A line whose queue never fills, with a load at a chosen rate.
