@@ -339,6 +339,18 @@ var t = (e) => {
 		"Vérifiez que vous êtes seul sur la ligne et recommencez. Le rapport donne la raison.",
 		"Asegúrese de que nadie más use la línea y repita la prueba. El informe da el motivo."
 	],
+	server: [
+		"The server, not your line, was the limit.",
+		"Der Server, nicht Ihre Leitung, war die Grenze.",
+		"Le serveur, et non votre ligne, était la limite.",
+		"El límite fue el servidor, no su línea."
+	],
+	"server-remedy": [
+		"Test with another server, or when this one is less busy.",
+		"Testen Sie mit einem anderen Server, oder wenn dieser weniger zu tun hat.",
+		"Testez avec un autre serveur, ou quand celui-ci est moins occupé.",
+		"Pruebe con otro servidor, o cuando este esté menos ocupado."
+	],
 	calls: [
 		"Calls",
 		"Anrufe",
@@ -674,13 +686,13 @@ var t = (e) => {
 }, re = (e) => e in g;
 Object.keys(g);
 // src/speed/chart.ts
-var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
+var v = 30, y = 22, ie = 30, ae = .02, oe = 1e6, se = {
 	idle: "--idle",
 	down: "--down",
 	up: "--up",
 	both: "--both",
 	drain: "--drain"
-}, ue = class {
+}, ce = class {
 	canvas;
 	language;
 	latency = [];
@@ -726,19 +738,19 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	draw() {
 		let e = n(this.canvas);
 		if (!e) return;
-		let { context: t, width: a, height: o, colour: s } = e, c = Math.max(oe, this.elapsed), l = (e) => 74 + (a - 74 - 14) * e / c, u = (o - 60 - ae) / 2;
+		let { context: t, width: a, height: o, colour: s } = e, c = Math.max(ie, this.elapsed), l = (e) => 74 + (a - 74 - 14) * e / c, u = (o - 60 - y) / 2;
 		this.drawPhases(t, l, o, s);
 		let d = {
 			name: _(this.language, "latency"),
-			top: ie,
+			top: v,
 			height: u,
-			least: se,
+			least: ae,
 			format: (e) => m(this.language, e)
 		}, f = {
 			name: _(this.language, "throughput"),
 			top: 60 + u,
 			height: u,
-			least: ce,
+			least: oe,
 			format: (e) => ee(this.language, e)
 		};
 		r(e, l, d, [{
@@ -755,15 +767,15 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	}
 	drawPhases(e, t, n, r) {
 		this.spans.forEach(({ stage: i, from: a }, o) => {
-			let s = le[i];
+			let s = se[i];
 			if (!s) return;
 			let [c, l] = [t(a), t(this.spans[o + 1]?.from ?? this.elapsed)];
-			e.fillStyle = r(s), e.globalAlpha = .1, e.fillRect(c, 18, l - c, n - ie - ae + 12), e.globalAlpha = 1, e.textAlign = "left";
+			e.fillStyle = r(s), e.globalAlpha = .1, e.fillRect(c, 18, l - c, n - v - y + 12), e.globalAlpha = 1, e.textAlign = "left";
 			let u = _(this.language, i);
 			e.measureText(u).width < l - c - 4 && e.fillText(u, c + 3, 15);
 		});
 	}
-}, de = 48, v = 1, y = [
+}, le = 48, ue = 1, b = [
 	"between",
 	"idle",
 	"down",
@@ -772,10 +784,10 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	"drain",
 	"over",
 	"paused"
-], fe = (e) => {
+], de = (e) => {
 	if (e.byteLength !== 32) return;
-	let t = new DataView(e), n = y[t.getUint8(1)];
-	if (t.getUint8(0) !== v || n === void 0) return;
+	let t = new DataView(e), n = b[t.getUint8(1)];
+	if (t.getUint8(0) !== ue || n === void 0) return;
 	let r = (e) => t.getUint32(e);
 	return {
 		stage: n,
@@ -788,9 +800,9 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		upKbit: r(24),
 		movedKilobytes: r(28)
 	};
-}, pe = (e) => {
-	let t = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(de));
-	return t.setUint8(0, v), t.setUint8(1, Number(e.isHidden)), [
+}, fe = (e) => {
+	let t = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(le));
+	return t.setUint8(0, ue), t.setUint8(1, Number(e.isHidden)), [
 		e.sequence,
 		e.received,
 		e.lateUs
@@ -800,7 +812,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		e.downBytes,
 		e.countedUs
 	].forEach((e, n) => t.setBigUint64(16 + 8 * n, BigInt(Math.max(0, Math.round(e))))), t.buffer;
-}, b = () => (performance.timeOrigin + performance.now()) * 1e3, x = 10, me = 4294967295, he = class {
+}, x = () => (performance.timeOrigin + performance.now()) * 1e3, S = 10, pe = 4294967295, me = class {
 	channel;
 	pass;
 	received = 0;
@@ -814,11 +826,11 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	timer;
 	constructor(e, t) {
 		this.channel = e, this.pass = t, e.binaryType = "arraybuffer", e.onmessage = ({ data: e }) => this.take(e);
-		let n = b() + x * 1e3;
+		let n = x() + S * 1e3;
 		this.timer = setInterval(() => {
-			let e = b();
-			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + x * 1e3, this.answer();
-		}, x);
+			let e = x();
+			this.late = Math.max(this.late, e - n), n = Math.max(n, e) + S * 1e3, this.answer();
+		}, S);
 	}
 	setCount(e) {
 		this.count = e;
@@ -830,7 +842,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		clearInterval(this.timer), this.channel.onmessage = null;
 	}
 	take(e) {
-		let t = b(), n = e instanceof ArrayBuffer ? fe(e) : void 0;
+		let t = x(), n = e instanceof ArrayBuffer ? de(e) : void 0;
 		n && (this.received += 1, this.waiting.push({
 			sequence: n.sequence,
 			received: this.received,
@@ -839,16 +851,16 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 	}
 	answer() {
 		let e = this.channel.bufferedAmount === 0 ? this.waiting.shift() : void 0;
-		e && (this.channel.send(pe({
+		e && (this.channel.send(fe({
 			...e,
-			lateUs: Math.min(me, Math.max(0, Math.round(this.late))),
-			sentUs: b(),
+			lateUs: Math.min(pe, Math.max(0, Math.round(this.late))),
+			sentUs: x(),
 			downBytes: this.count.bytes,
 			countedUs: this.count.atUs,
 			isHidden: this.isHidden
 		})), this.late = 0);
 	}
-}, ge = 6e3, _e = 1e3, S = class extends Error {}, ve = async (e, t) => {
+}, he = 6e3, ge = 1e3, C = class extends Error {}, _e = async (e, t) => {
 	let { loads: n, ...r } = (typeof RTCPeerConnection == "function" ? await be(e, t) : void 0) ?? await we(e, t), i = new Worker("/page/load.js", { type: "module" });
 	return i.postMessage({
 		url: `/page/load/${r.id}`,
@@ -859,19 +871,19 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 			i.terminate(), r.close();
 		}
 	};
-}, C = async (e, t) => {
+}, ve = async (e, t) => {
 	let n = await fetch(`/page/test?bytes=${e}`, {
 		method: "POST",
 		body: t
 	}), r = await n.text();
-	if (!n.ok) throw new S(r.trim());
+	if (!n.ok) throw new C(r.trim());
 	let i = r.indexOf("\n");
 	return {
 		id: r.slice(0, i),
 		answer: r.slice(i + 1)
 	};
 }, ye = (e) => new Promise((t) => {
-	setTimeout(t, _e), e.onicegatheringstatechange = () => e.iceGatheringState === "complete" && t();
+	setTimeout(t, ge), e.onicegatheringstatechange = () => e.iceGatheringState === "complete" && t();
 }), be = async (e, t) => {
 	let { port1: n, port2: r } = new MessageChannel(), i = new RTCPeerConnection(), a = i.createDataChannel("probes", {
 		ordered: !1,
@@ -883,7 +895,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		o.close(), i.close();
 	};
 	await i.setLocalDescription(), await ye(i);
-	let { id: c, answer: l } = await C(e, i.localDescription?.sdp ?? "");
+	let { id: c, answer: l } = await ve(e, i.localDescription?.sdp ?? "");
 	if (!l) s();
 	else {
 		if (await i.setRemoteDescription({
@@ -899,7 +911,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		s();
 	}
 }, xe = (e) => new Promise((t) => {
-	setTimeout(() => t(!1), ge), e.onconnectionstatechange = () => {
+	setTimeout(() => t(!1), he), e.onconnectionstatechange = () => {
 		e.connectionState === "connected" && t(!0), e.connectionState === "failed" && t(!1);
 	};
 }), Se = (e, t, n) => {
@@ -920,7 +932,7 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		close: () => r.terminate()
 	};
 }, Ce = (e, t, n) => {
-	let r = new he(e, (e) => {
+	let r = new me(e, (e) => {
 		t.postMessage(e.stage), n.probe(e);
 	});
 	return t.onmessage = ({ data: e }) => r.setCount(e), e.onclose = () => n.closed(), {
@@ -930,11 +942,11 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		}
 	};
 }, we = async (e, t) => {
-	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await C(e, ""), a = Se({
+	let { port1: n, port2: r } = new MessageChannel(), { id: i } = await ve(e, ""), a = Se({
 		url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/page/socket/${i}`,
 		loads: n
 	}, [], t);
-	if (!a || !await a.isOpen) throw new S("");
+	if (!a || !await a.isOpen) throw new C("");
 	return {
 		id: i,
 		transport: "websocket",
@@ -942,19 +954,19 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		setHidden: a.setHidden,
 		close: a.close
 	};
-}, Te = "fathom-results", Ee = 20, De = (e) => {
+}, w = "fathom-results", Te = 20, Ee = (e) => {
 	let { id: t, at: n, level: r } = e ?? {};
 	return typeof t == "string" && typeof n == "number" && typeof r == "string";
-}, w = () => {
+}, De = () => {
 	try {
-		let e = JSON.parse(localStorage.getItem(Te) ?? "[]");
-		return Array.isArray(e) ? e.filter(De).slice(0, Ee) : [];
+		let e = JSON.parse(localStorage.getItem(w) ?? "[]");
+		return Array.isArray(e) ? e.filter(Ee).slice(0, Te) : [];
 	} catch {
 		return [];
 	}
 }, Oe = (e) => {
 	try {
-		localStorage.setItem(Te, JSON.stringify([e, ...w()].slice(0, Ee)));
+		localStorage.setItem(w, JSON.stringify([e, ...De()].slice(0, Te)));
 	} catch {}
 }, T = (e) => {
 	try {
@@ -986,22 +998,22 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		both: e.lag_both_s
 	}, r = Object.values(n).filter((e) => e !== void 0);
 	return n[t.phase ?? ""] ?? (r.length > 0 ? Math.max(...r) : void 0);
-}, Me = (e) => /late|cpu|probes_left_out|receiver_limited/.test(e.verdict.reason?.kind ?? ""), Ne = (e, t) => {
+}, Me = (e) => /late|cpu|probes_left_out|receiver_limited/.test(e.verdict.reason?.kind ?? ""), Ne = (e) => Me(e) ? "late" : e.verdict.reason?.kind === "sender_idle" ? "server" : "unclear", Pe = (e, t) => {
 	let n = u(e, O(t) ?? 0);
 	switch (D(t)) {
 		case "good": return _(e, "responsive", n);
 		case "fair": return e === "en" ? t.verdict.headline : _(e, "fair-line", n);
 		case "at_least_bad": return _(e, "growing", n);
-		case "no_result": return _(e, Me(t) ? "late" : "unclear");
+		case "no_result": return _(e, Ne(t));
 		case "bad": {
 			let r = t.verdict.phase;
 			return _(e, r === "up" ? "bad-up" : r === "down" ? "bad-down" : "bad-both", n);
 		}
 	}
-}, Pe = (e) => ke.find(([t]) => e >= t)?.[1] ?? "calls-broken", Fe = (e) => Ae.find(([t]) => e >= t)?.[1] ?? "video-none", Ie = (e, { summary: t, verdict: n }) => {
+}, Fe = (e) => ke.find(([t]) => e >= t)?.[1] ?? "calls-broken", Ie = (e) => Ae.find(([t]) => e >= t)?.[1] ?? "video-none", Le = (e, { summary: t, verdict: n }) => {
 	let r = (e) => t.phases.find(({ phase: t }) => t === e), [i, a] = [r("idle"), r(n.phase)];
 	if (!i || !a) return [];
-	let o = (e, t) => t(e) ?? "–", s = ({ call_mos: t }) => t === void 0 ? void 0 : _(e, Pe(t)), c = ({ games: t }) => t !== void 0 && je.includes(t) ? _(e, `games-${t}`) : void 0, u = ({ page_load_s: t }) => t === void 0 ? void 0 : _(e, "pages-time", l(e, t)), d = (t) => t === void 0 ? "–" : _(e, Fe(t)), [f, p] = [t.goodput_down_bits_per_second, r("both")?.goodput_down_bits_per_second], m = (t, n) => [
+	let o = (e, t) => t(e) ?? "–", s = ({ call_mos: t }) => t === void 0 ? void 0 : _(e, Fe(t)), c = ({ games: t }) => t !== void 0 && je.includes(t) ? _(e, `games-${t}`) : void 0, u = ({ page_load_s: t }) => t === void 0 ? void 0 : _(e, "pages-time", l(e, t)), d = (t) => t === void 0 ? "–" : _(e, Ie(t)), [f, p] = [t.goodput_down_bits_per_second, r("both")?.goodput_down_bits_per_second], m = (t, n) => [
 		_(e, t),
 		o(i, n),
 		o(a, n)
@@ -1016,145 +1028,145 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 			d(p)
 		]
 	];
-}, Le = (e, t, n) => `${d(e, t)} – ${d(e, n)}`, Re = (e, t) => {
+}, Re = (e, t, n) => `${d(e, t)} – ${d(e, n)}`, ze = (e, t) => {
 	let n = t.advice.flatMap((t) => {
 		let { action: n, direction: r, min_bits_per_second: i, max_bits_per_second: a } = t;
-		return n === "shape" && r && i && a ? [_(e, `shape-${r}`, Le(e, i, a))] : n === "shape" ? [_(e, "shape")] : n === "do_not_shape" ? [_(e, "no-shape")] : n === "load_longer" ? [_(e, "longer")] : n === "use_quiet_machine" ? [_(e, "late-remedy")] : [];
+		return n === "shape" && r && i && a ? [_(e, `shape-${r}`, Re(e, i, a))] : n === "shape" ? [_(e, "shape")] : n === "do_not_shape" ? [_(e, "no-shape")] : n === "load_longer" ? [_(e, "longer")] : n === "use_quiet_machine" ? [_(e, "late-remedy")] : [];
 	}), r = D(t);
-	return r === "no_result" && n.length === 0 && n.push(_(e, Me(t) ? "late-remedy" : "unclear-remedy")), (r === "bad" || r === "at_least_bad") && n.push(_(e, "cable")), [...new Set(n.length > 0 ? n : [_(e, "nothing")])];
-}, ze = (e, { summary: t }) => {
+	return r === "no_result" && n.length === 0 && n.push(_(e, `${Ne(t)}-remedy`)), (r === "bad" || r === "at_least_bad") && n.push(_(e, "cable")), [...new Set(n.length > 0 ? n : [_(e, "nothing")])];
+}, Be = (e, { summary: t }) => {
 	let n = _(e, "by-upload"), r = _(e, "by-download"), i = (e, t) => e.flatMap(([e, n]) => e === void 0 ? [] : [`${t(e)} ${n}`]).join(", ") || "–", a = t.idle_p50_s === void 0 ? "" : ` (${_(e, "when-idle")} ${c(e, t.idle_p50_s)})`, o = i([[t.lag_up_s, n], [t.lag_down_s, r]], (t) => u(e, t)), s = [[t.goodput_up_bits_per_second, n], [t.goodput_down_bits_per_second, r]], l = t.responsiveness_rpm;
 	return {
 		lag: o + a,
 		throughput: i(s, (t) => d(e, t)),
 		responsiveness: l === void 0 ? "–" : `${Math.round(l).toLocaleString(e)} RPM${t.grade ? `, ${t.grade}` : ""}`
 	};
-}, Be = [
+}, Ve = [
 	5e7,
 	25e7,
 	1e9,
 	4e9
-], Ve = 1e9, He = 5e7, Ue = 15e3, We = 400, Ge = 35e3, Ke = 4e3, qe = 2e3, k = [
+], He = 1e9, Ue = 5e7, We = 15e3, Ge = 400, Ke = 35e3, qe = 4e3, Je = 2e3, k = [
 	"idle",
 	"down",
 	"up",
 	"both",
 	"drain"
-], A = (e) => document.getElementById(e), [j, M, N, P] = [
+], A = (e) => document.getElementById(e), [j, Ye, Xe, M] = [
 	"start",
 	"run",
 	"result",
 	"failure"
-].map((e) => A(e)), Je = T("language") ?? "", F = Je in h ? Je : ne(navigator.languages), I = new ue(A("chart"), F), L, R, z, B, V = 0, H = 0, U = 0, W = (e, ...t) => _(F, e, ...t), Ye = navigator.connection, Xe = Ye?.saveData === !0 || Ye?.type === "cellular", G = Xe ? "fathom-budget-metered" : "fathom-budget", K = (e) => {
+].map((e) => A(e)), Ze = T("language") ?? "", N = Ze in h ? Ze : ne(navigator.languages), P = new ce(A("chart"), N), F, I, L, R, z = 0, B = 0, V = 0, H = (e, ...t) => _(N, e, ...t), U = navigator.connection, W = U?.saveData === !0 || U?.type === "cellular", G = W ? "fathom-budget-metered" : "fathom-budget", K = (e) => {
 	for (let t of [
 		j,
-		M,
-		N,
-		P
+		Ye,
+		Xe,
+		M
 	]) t && (t.hidden = t !== e);
-	A("picture").hidden = e === j || e === P && !B;
-}, Ze = () => {
-	document.documentElement.lang = F;
+	A("picture").hidden = e === j || e === M && !R;
+}, Qe = () => {
+	document.documentElement.lang = N;
 	for (let e of document.querySelectorAll("[data-word]")) {
 		let t = e.dataset.word ?? "";
-		re(t) && (e.textContent = W(t));
+		re(t) && (e.textContent = H(t));
 	}
-	document.title = `Fathom: ${W("title")}`, A("chart").setAttribute("aria-label", W("chart")), I.language = F, I.draw(), Qe(), J(), lt(), z && it(z.id, z.result, z.transport), ut();
-}, q = () => Number(A("budget").value), Qe = () => {
-	let t = A("budget"), n = Number(t.value || T(G) || (Xe ? He : Ve)), r = Be.map((t) => {
-		let r = e("option", { value: String(t) }, f(F, t));
+	document.title = `Fathom: ${H("title")}`, A("chart").setAttribute("aria-label", H("chart")), P.language = N, P.draw(), $e(), J(), ut(), L && at(L.id, L.result, L.transport), dt();
+}, q = () => Number(A("budget").value), $e = () => {
+	let t = A("budget"), n = Number(t.value || T(G) || (W ? Ue : He)), r = Ve.map((t) => {
+		let r = e("option", { value: String(t) }, f(N, t));
 		return r.selected = t === n, r;
 	});
-	t.replaceChildren(...r), A("cost").textContent = W("cost", f(F, q()));
+	t.replaceChildren(...r), A("cost").textContent = H("cost", f(N, q()));
 }, J = () => {
-	let t = B ? k.indexOf(B) : -1, n = B && B !== "paused" ? y.indexOf(B) : 0, r = k.map((r, i) => {
-		let a = e("li", {}, W(r));
-		return i === t && a.setAttribute("aria-current", "step"), a.classList.toggle("done", y.indexOf(r) < n || Y > i), a;
+	let t = R ? k.indexOf(R) : -1, n = R && R !== "paused" ? b.indexOf(R) : 0, r = k.map((r, i) => {
+		let a = e("li", {}, H(r));
+		return i === t && a.setAttribute("aria-current", "step"), a.classList.toggle("done", b.indexOf(r) < n || Y > i), a;
 	});
 	A("phases").replaceChildren(...r);
-}, Y = 0, $e = (e) => {
-	if (B === e) return;
-	B = e;
+}, Y = 0, et = (e) => {
+	if (R === e) return;
+	R = e;
 	let t = k.indexOf(e);
 	t >= 0 ? Y = t : e === "over" ? Y = k.length : e === "between" && (Y = Math.max(Y, 1));
-	let n = W(e);
-	A("stage").textContent = n, A("said").textContent = n, document.title = `Fathom: ${e === "paused" ? n : W("title")}`, J();
-}, et = (e) => {
-	V = Date.now(), $e(e.stage), I.add(e), e.delayUs > 0 && (A("live-latency").textContent = c(F, e.delayUs / 1e6));
+	let n = H(e);
+	A("stage").textContent = n, A("said").textContent = n, document.title = `Fathom: ${e === "paused" ? n : H("title")}`, J();
+}, tt = (e) => {
+	z = Date.now(), et(e.stage), P.add(e), e.delayUs > 0 && (A("live-latency").textContent = c(N, e.delayUs / 1e6));
 	let t = (t) => t.includes(e.stage);
-	t(["down", "both"]) && (A("live-down").textContent = d(F, e.downKbit * 1e3)), t(["up", "both"]) && (A("live-up").textContent = d(F, e.upKbit * 1e3)), A("moved").textContent = W("moved", f(F, e.movedKilobytes * 1e3)), e.stage === "over" && X(!1);
+	t(["down", "both"]) && (A("live-down").textContent = d(N, e.downKbit * 1e3)), t(["up", "both"]) && (A("live-up").textContent = d(N, e.upKbit * 1e3)), A("moved").textContent = H("moved", f(N, e.movedKilobytes * 1e3)), e.stage === "over" && X(!1);
 }, X = (e) => {
-	let t = R, n = L?.id;
-	R = void 0, t && n && t(n, e);
-}, tt = async () => {
-	[B, Y, z, H, U] = [
+	let t = I, n = F?.id;
+	I = void 0, t && n && t(n, e);
+}, nt = async () => {
+	[R, Y, L, B, V] = [
 		void 0,
 		0,
 		void 0,
 		0,
 		document.hidden ? Date.now() : 0
-	], E(G, String(q())), I.clear();
+	], E(G, String(q())), P.clear();
 	for (let e of [
 		"live-latency",
 		"live-down",
 		"live-up"
 	]) A(e).textContent = "–";
-	A("moved").textContent = "", A("quality").textContent = "", A("stage").textContent = W("connecting"), J(), K(M), A("stage").focus();
+	A("moved").textContent = "", A("quality").textContent = "", A("stage").textContent = H("connecting"), J(), K(Ye), A("stage").focus();
 	let e, t = new Promise((t) => {
-		R = (n, r) => t(e = [n, r]);
-	}), n = setInterval(() => void nt().then((e) => e && X(!0)), qe);
+		I = (n, r) => t(e = [n, r]);
+	}), n = setInterval(() => void rt().then((e) => e && X(!0)), Je);
 	try {
-		V = Date.now(), L = await ve(q(), {
-			probe: et,
+		z = Date.now(), F = await _e(q(), {
+			probe: tt,
 			closed: () => X(!0)
-		}), L.setHidden(document.hidden), B === "over" && !e && X(!1);
-		let [n, r] = await t, { transport: i } = L;
-		L.close();
-		let a = await rt(n);
+		}), F.setHidden(document.hidden), R === "over" && !e && X(!1);
+		let [n, r] = await t, { transport: i } = F;
+		F.close();
+		let a = await it(n);
 		if (!a || r && a.summary.phases.length === 0) return Z("lost", "offline-remedy");
-		document.hidden && U && (H += Date.now() - U), it(n, a, i), ot(n, a), await dt(n), A("headline").focus();
+		document.hidden && V && (B += Date.now() - V), at(n, a, i), st(n, a), await ft(n), A("headline").focus();
 	} catch (e) {
-		if (L?.close(), !(e instanceof S)) return Z("offline", "offline-remedy");
+		if (F?.close(), !(e instanceof C)) return Z("offline", "offline-remedy");
 		if (!e.message) return Z("blocked", "blocked-remedy");
 		Z("refused", "refused-remedy", e.message.replace(/\.$/, ""));
 	} finally {
-		clearInterval(n), L = void 0;
+		clearInterval(n), F = void 0;
 	}
-}, nt = async () => {
-	let e = Date.now() - V;
-	if (!L || e < Ke) return !1;
-	let t = await fetch(`/page/result/${L.id}`).then(({ status: e }) => e, () => 0);
-	return e > Ge || (t === 0 || t === 404) && Date.now() - V >= e;
-}, rt = async (e) => {
-	let t = Date.now() + Ue;
+}, rt = async () => {
+	let e = Date.now() - z;
+	if (!F || e < qe) return !1;
+	let t = await fetch(`/page/result/${F.id}`).then(({ status: e }) => e, () => 0);
+	return e > Ke || (t === 0 || t === 404) && Date.now() - z >= e;
+}, it = async (e) => {
+	let t = Date.now() + We;
 	for (; Date.now() < t;) {
 		let t = await fetch(`/page/result/${e}`).catch(() => void 0);
 		if (t?.status === 200) return await t.json();
 		if (!t || t.status === 404) return;
-		await new Promise((e) => setTimeout(e, We));
+		await new Promise((e) => setTimeout(e, Ge));
 	}
 }, Z = (e, t, ...n) => {
-	A("problem").textContent = W(e, ...n), A("remedy").textContent = W(t), K(P);
-}, it = (t, n, r) => {
-	z = {
+	A("problem").textContent = H(e, ...n), A("remedy").textContent = H(t), K(M);
+}, at = (t, n, r) => {
+	L = {
 		id: t,
 		result: n,
 		transport: r
 	};
 	let i = D(n);
-	A("card").dataset.level = i, A("level").textContent = W(i), A("headline").textContent = Ne(F, n);
+	A("card").dataset.level = i, A("level").textContent = H(i), A("headline").textContent = Pe(N, n);
 	let a = A("consequence");
-	a.textContent = F === "en" ? n.verdict.consequence ?? "" : "", i === "no_result" && F === "en" && (a.textContent = n.verdict.headline);
-	let o = ze(F, n);
+	a.textContent = N === "en" ? n.verdict.consequence ?? "" : "", i === "no_result" && N === "en" && (a.textContent = n.verdict.headline);
+	let o = Be(N, n);
 	A("lag").textContent = o.lag, A("throughput").textContent = o.throughput, A("responsiveness").textContent = o.responsiveness;
-	let s = Ie(F, n).map(([t, n, r]) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n), e("td", {}, r))), c = e("tr", {}, e("td"), e("th", { scope: "col" }, W("when-idle")), e("th", { scope: "col" }, W("when-busy")));
-	A("uses").replaceChildren(...s.length > 0 ? [c, ...s] : []), A("advice").replaceChildren(...Re(F, n).map((t) => e("li", {}, t))), A("report").href = `/result/${t}`;
+	let s = Le(N, n).map(([t, n, r]) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n), e("td", {}, r))), c = e("tr", {}, e("td"), e("th", { scope: "col" }, H("when-idle")), e("th", { scope: "col" }, H("when-busy")));
+	A("uses").replaceChildren(...s.length > 0 ? [c, ...s] : []), A("advice").replaceChildren(...ze(N, n).map((t) => e("li", {}, t))), A("report").href = `/result/${t}`;
 	let l = A("json");
-	l.href = `/result/${t}.json`, l.download = `fathom-${n.started.slice(0, 10) || t}.json`, at(n, r), I.draw(), K(N);
-}, at = (e, t) => {
-	let [n, r] = [e.late_p50_s ?? 0, e.late_p99_s ?? 0].map((e) => c(F, e)), i = [W("quality", t === "webrtc" ? "WebRTC (UDP)" : "WebSocket (TCP)", n ?? "", r ?? "")];
-	t !== "webrtc" && i.push(W("fallback")), H > 1e3 && i.push(W("hidden", l(F, H / 1e3))), A("quality").textContent = i.join(" ");
+	l.href = `/result/${t}.json`, l.download = `fathom-${n.started.slice(0, 10) || t}.json`, ot(n, r), P.draw(), K(Xe);
 }, ot = (e, t) => {
+	let [n, r] = [e.late_p50_s ?? 0, e.late_p99_s ?? 0].map((e) => c(N, e)), i = [H("quality", t === "webrtc" ? "WebRTC (UDP)" : "WebSocket (TCP)", n ?? "", r ?? "")];
+	t !== "webrtc" && i.push(H("fallback")), B > 1e3 && i.push(H("hidden", l(N, B / 1e3))), A("quality").textContent = i.join(" ");
+}, st = (e, t) => {
 	Oe({
 		id: e,
 		at: Date.now(),
@@ -1162,25 +1174,25 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 		lagS: O(t) ?? null,
 		upBits: t.summary.goodput_up_bits_per_second ?? null,
 		downBits: t.summary.goodput_down_bits_per_second ?? null
-	}), lt();
-}, st = (e) => new Date(e).toLocaleString(F, {
+	}), ut();
+}, ct = (e) => new Date(e).toLocaleString(N, {
 	dateStyle: "short",
 	timeStyle: "short"
-}), ct = (...t) => e("tr", {}, ...t.map((t) => e("th", { scope: "col" }, W(t)))), Q = (e, t) => e == null ? "–" : t(e), lt = () => {
-	let t = w();
+}), lt = (...t) => e("tr", {}, ...t.map((t) => e("th", { scope: "col" }, H(t)))), Q = (e, t) => e == null ? "–" : t(e), ut = () => {
+	let t = De();
 	A("past").hidden = t.length === 0;
-	let n = t.map(({ at: t, level: n, lagS: r, upBits: i, downBits: a }) => e("tr", { "data-level": n }, e("td", {}, st(t)), e("td", { class: "level" }, re(n) ? W(n) : ""), e("td", {}, Q(r, (e) => u(F, e))), e("td", {}, Q(a, (e) => d(F, e))), e("td", {}, Q(i, (e) => d(F, e)))));
-	A("history").replaceChildren(ct("when", "lag", "lag", "download", "upload"), ...n), A("history").querySelector("th:nth-child(2)")?.replaceChildren();
-}, ut = async () => {
+	let n = t.map(({ at: t, level: n, lagS: r, upBits: i, downBits: a }) => e("tr", { "data-level": n }, e("td", {}, ct(t)), e("td", { class: "level" }, re(n) ? H(n) : ""), e("td", {}, Q(r, (e) => u(N, e))), e("td", {}, Q(a, (e) => d(N, e))), e("td", {}, Q(i, (e) => d(N, e)))));
+	A("history").replaceChildren(lt("when", "lag", "lag", "download", "upload"), ...n), A("history").querySelector("th:nth-child(2)")?.replaceChildren();
+}, dt = async () => {
 	let t = await fetch("/page/devices").catch(() => void 0), { keeps: n, has_site: r, devices: i } = t?.ok ? await t.json() : {
 		keeps: !1,
 		has_site: !1,
 		devices: []
 	};
-	A("site").hidden = !r, A("consent-text").textContent = W(n ? "consent-keep" : "consent"), A("house").hidden = i.length === 0;
-	let a = i.map(({ name: t, result: n }) => e("tr", { "data-level": D(n) }, e("td", {}, t), e("td", { class: "level" }, W(D(n))), e("td", {}, Q(O(n), (e) => u(F, e))), e("td", {}, Q(n.summary.goodput_down_bits_per_second, (e) => d(F, e))), e("td", {}, Q(n.summary.goodput_up_bits_per_second, (e) => d(F, e)))));
-	A("devices").replaceChildren(ct("who", "lag", "lag", "download", "upload"), ...a), A("devices").querySelector("th:nth-child(2)")?.replaceChildren();
-}, dt = async (e) => {
+	A("site").hidden = !r, A("consent-text").textContent = H(n ? "consent-keep" : "consent"), A("house").hidden = i.length === 0;
+	let a = i.map(({ name: t, result: n }) => e("tr", { "data-level": D(n) }, e("td", {}, t), e("td", { class: "level" }, H(D(n))), e("td", {}, Q(O(n), (e) => u(N, e))), e("td", {}, Q(n.summary.goodput_down_bits_per_second, (e) => d(N, e))), e("td", {}, Q(n.summary.goodput_up_bits_per_second, (e) => d(N, e)))));
+	A("devices").replaceChildren(lt("who", "lag", "lag", "download", "upload"), ...a), A("devices").querySelector("th:nth-child(2)")?.replaceChildren();
+}, ft = async (e) => {
 	if (A("consent").checked) {
 		let t = A("device").value.trim();
 		E("fathom-device", t), await fetch(`/page/publish/${e}`, {
@@ -1188,30 +1200,30 @@ var ie = 30, ae = 22, oe = 30, se = .02, ce = 1e6, le = {
 			body: t
 		}).catch(() => void 0);
 	}
-	await ut();
-}, ft = async () => {
+	await dt();
+}, pt = async () => {
 	let e = A("report").href;
-	await navigator.clipboard?.writeText(e).then(() => A("shared").textContent = W("copied"), () => A("shared").textContent = e) ?? (A("shared").textContent = e);
+	await navigator.clipboard?.writeText(e).then(() => A("shared").textContent = H("copied"), () => A("shared").textContent = e) ?? (A("shared").textContent = e);
 }, $ = A("language");
 for (let [t, n] of Object.entries(h)) {
 	let r = e("option", {
 		value: t,
 		lang: t
 	}, n);
-	r.selected = t === F, $.append(r);
+	r.selected = t === N, $.append(r);
 }
 $.onchange = () => {
-	F = $.value, E("language", F), Ze();
+	N = $.value, E("language", N), Qe();
 }, A("budget").onchange = () => {
-	E(G, String(q())), Qe();
+	E(G, String(q())), $e();
 };
-var pt = A("consent");
-pt.onchange = () => A("naming").hidden = !pt.checked, A("device").value = T("fathom-device") ?? "";
+var mt = A("consent");
+mt.onchange = () => A("naming").hidden = !mt.checked, A("device").value = T("fathom-device") ?? "";
 for (let e of [
 	"go",
 	"again",
 	"retry"
-]) A(e).onclick = () => void tt();
-A("stop").onclick = () => X(!0), A("share").onclick = () => void ft(), document.addEventListener("visibilitychange", () => {
-	L?.setHidden(document.hidden), document.hidden ? U = Date.now() : U &&= (H += Date.now() - U, 0);
-}), Ze(), K(j);
+]) A(e).onclick = () => void nt();
+A("stop").onclick = () => X(!0), A("share").onclick = () => void pt(), document.addEventListener("visibilitychange", () => {
+	F?.setHidden(document.hidden), document.hidden ? V = Date.now() : V &&= (B += Date.now() - V, 0);
+}), Qe(), K(j);

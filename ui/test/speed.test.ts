@@ -154,6 +154,9 @@ describe("a result", () => {
     expect(headline("en", late)).toBe("Your browser was too busy to measure.");
     const limited: Result = { ...late, verdict: { headline: "", reason: { kind: "receiver_limited" } } };
     expect(headline("en", limited)).toBe("Your browser was too busy to measure.");
+    const slow: Result = { ...late, verdict: { headline: "", reason: { kind: "sender_idle" } } };
+    expect(headline("en", slow)).toBe("The server, not your line, was the limit.");
+    expect(advice("en", slow)).toEqual(["Test with another server, or when this one is less busy."]);
     expect(uses("en", late)).toEqual([]);
     expect(numbers("en", late)).toEqual({ lag: "–", throughput: "–", responsiveness: "–" });
     expect(advice("en", { ...late, verdict: { headline: "", reason: { kind: "other_traffic" } } })).toEqual([

@@ -66,6 +66,10 @@ export const worstLag = ({ summary, verdict }: Result): number | undefined => {
 /** Whether this device, not the line, spoilt the measurement. */
 const isOfDevice = (result: Result): boolean => /late|cpu|probes_left_out|receiver_limited/.test(result.verdict.reason?.kind ?? "");
 
+/** Why there is no result: the device, the server, or something else. */
+const obstacle = (result: Result): "late" | "server" | "unclear" =>
+  isOfDevice(result) ? "late" : result.verdict.reason?.kind === "sender_idle" ? "server" : "unclear";
+
 export const headline = (language: Language, result: Result): string => {
   const value = lag(language, worstLag(result) ?? 0);
   switch (levelOf(result)) {
@@ -76,7 +80,7 @@ export const headline = (language: Language, result: Result): string => {
     case "at_least_bad":
       return word(language, "growing", value);
     case "no_result":
-      return word(language, isOfDevice(result) ? "late" : "unclear");
+      return word(language, obstacle(result));
     case "bad": {
       const phase = result.verdict.phase;
       return word(language, phase === "up" ? "bad-up" : phase === "down" ? "bad-down" : "bad-both", value);
@@ -122,7 +126,7 @@ export const advice = (language: Language, result: Result): string[] => {
     return [];
   });
   const level = levelOf(result);
-  if (level === "no_result" && lines.length === 0) lines.push(word(language, isOfDevice(result) ? "late-remedy" : "unclear-remedy"));
+  if (level === "no_result" && lines.length === 0) lines.push(word(language, `${obstacle(result)}-remedy`));
   if (level === "bad" || level === "at_least_bad") lines.push(word(language, "cable"));
   return [...new Set(lines.length > 0 ? lines : [word(language, "nothing")])];
 };

@@ -63,6 +63,8 @@ const WORDS = {
   "late-remedy": ["Close other tabs and programs, or use another device.", "Schließen Sie andere Tabs und Programme, oder nehmen Sie ein anderes Gerät.", "Fermez les autres onglets et programmes, ou prenez un autre appareil.", "Cierre otras pestañas y programas, o use otro dispositivo."],
   unclear: ["The measurement shows no clear result.", "Die Messung zeigt kein klares Ergebnis.", "La mesure ne donne pas de résultat clair.", "La medición no da un resultado claro."],
   "unclear-remedy": ["Make sure that nobody else uses the line, and test again. The report has the reason.", "Achten Sie darauf, dass niemand sonst die Leitung nutzt, und testen Sie erneut. Der Bericht nennt den Grund.", "Vérifiez que vous êtes seul sur la ligne et recommencez. Le rapport donne la raison.", "Asegúrese de que nadie más use la línea y repita la prueba. El informe da el motivo."],
+  server: ["The server, not your line, was the limit.", "Der Server, nicht Ihre Leitung, war die Grenze.", "Le serveur, et non votre ligne, était la limite.", "El límite fue el servidor, no su línea."],
+  "server-remedy": ["Test with another server, or when this one is less busy.", "Testen Sie mit einem anderen Server, oder wenn dieser weniger zu tun hat.", "Testez avec un autre serveur, ou quand celui-ci est moins occupé.", "Pruebe con otro servidor, o cuando este esté menos ocupado."],
   calls: ["Calls", "Anrufe", "Appels", "Llamadas"],
   games: ["Games", "Spiele", "Jeux", "Juegos"],
   pages: ["Web pages", "Webseiten", "Pages web", "Páginas web"],
