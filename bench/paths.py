@@ -47,7 +47,7 @@ class Path:
         self.tag = f"fp{os.getpid() % 10000}-{number}"
         self.names = [f"{self.tag}-{node}" for node in range(self.routers + 2)]
         self.extra = []
-        self.rate_bps = int(2_000_000 * 10 ** dice.uniform(0, 1))
+        self.rate_bps = int(200_000 * 10 ** dice.uniform(0, 2))
         self.queues = self.draw_queues()
 
     def draw_queues(self):

@@ -9,6 +9,7 @@ mod histogram;
 mod interval;
 mod order;
 mod sample;
+mod trend;
 
 pub use histogram::DelayHistogram;
 pub use interval::percentile_interval;
@@ -16,3 +17,4 @@ pub use order::{
     median, midpoint_median, percentile, percentile_bin, percentile_of_sorted, rank, sorted, upper_median,
 };
 pub use sample::{Bounded, Sample, Summary, jain_index, trimmed_mean};
+pub use trend::mann_kendall;

@@ -14,7 +14,7 @@ const TLS_PER_MILLE: u64 = 10;
 const FIRST_PER_MILLE: u64 = 20;
 const SLOW_PER_MILLE: u64 = 5;
 const QUIC_PER_MILLE: u64 = 2;
-const HOPS_PER_MILLE: u64 = 5;
+const HOPS_PER_MILLE: u64 = 8;
 
 /// Wire bytes of one round: one probe of each of `kinds`, and its response.
 fn round_bytes(kinds: &[ProbeKind]) -> PerDirection<Bytes> {

@@ -50,7 +50,7 @@ fn place(place: Option<Place>, direction: Option<Direction>) -> String {
 /// Why the place of a queue is unknown.
 pub(crate) fn unknown(unknown: &UnknownLocation) -> String {
     let reason = match unknown.reason {
-        LocationProblem::SilentHops => "the hops answer nothing",
+        LocationProblem::SilentHops => "the hops answered too rarely",
         LocationProblem::PathChanged => "the path changed",
         LocationProblem::Inconsistent => "the delays of the hops contradict each other",
     };

@@ -101,7 +101,7 @@ pub(crate) struct TestArgs {
     pub(crate) phases: Vec<PhaseName>,
     /// Time limit of a load phase
     ///
-    /// A phase ends early once the latency under load has stopped growing.
+    /// A phase ends early once latency and throughput have stopped growing.
     #[arg(long, default_value = "30s", value_name = "TIME")]
     pub(crate) max_phase: Duration,
     /// At most 10 s of load in each direction

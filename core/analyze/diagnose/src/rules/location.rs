@@ -66,18 +66,18 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
         let is_high = rise.height() >= REPORTED_INCREASE_S && rise.p50() >= LEAST_MEDIAN_S;
         rise.phase.kind.loads().len() == 1 && is_high && !rise.has_other_traffic
     };
-    let of_flows =
-        view.rises().filter(|rise| !is_clear(rise)).flat_map(|rise| of_flow_queue(view, path, &rise));
-    let of_flows: Vec<Finding> = of_flows.collect();
+    let of_phases = view.rises().filter(is_clear).flat_map(|rise| of_phase(view, path, &rise));
+    let unclear = view.rises().filter(|rise| !is_clear(rise));
+    let of_flows = unclear.flat_map(|rise| of_flow_queue(view, path, &rise));
     let mut findings: Vec<Finding> = Vec::new();
-    for finding in view.rises().filter(is_clear).flat_map(|rise| of_phase(view, path, &rise)) {
+    for finding in of_phases.chain(of_flows) {
         // The ACKs of a download wait in the queue of uploads, which is then found twice.
         match findings.iter_mut().find(|known| has_common_link(known, &finding)) {
             Some(known) => *known = merged(known.clone(), finding),
             None => findings.push(finding),
         }
     }
-    findings.into_iter().chain(of_flows).collect()
+    findings
 }
 
 /// The place of a queue that only the flows of the load have. An unknown one is not reported: it
@@ -98,7 +98,7 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
         return Vec::new();
     }
     // Probes of one hop may be in another flow than those of the next, and so show two queues.
-    enclose(view, path, rise, &queue, points).ok().filter(|found| found.len() == 1).unwrap_or_default()
+    enclose(view, path, rise, &queue, points, 1.0).ok().filter(|found| found.len() == 1).unwrap_or_default()
 }
 
 /// The share of the median delay from which that of the probes is a queue: they are in one of the
@@ -181,12 +181,14 @@ fn locate(
     let added = Added::new(view, rise, changed_ns).ok_or(LocationProblem::SilentHops)?;
     let queue = Queue { direction, delay_s: rise.p50(), added };
     let all = points(view, path, rise, &queue);
+    let of_server = share_at_server(view, path, rise, &queue.added);
+    let of_end = of_server.filter(|_| !is_direct(path)).unwrap_or(1.0);
     // Then probes of one hop wait in another queue than those of the next.
     let has_flow_queues = delay_of_flows(view, direction, rise).is_some();
     let problem = if all.is_empty() && !is_direct(path) {
         LocationProblem::SilentHops
-    } else if is_direct(path) || (!has_flow_queues && is_shared(view, path, rise, &queue.added, &all)) {
-        match enclose(view, path, rise, &queue, all) {
+    } else if is_direct(path) || (!has_flow_queues && is_shared(of_server, &all)) {
+        match enclose(view, path, rise, &queue, all, of_end) {
             Err(problem) if direction == Direction::Down => problem,
             found => return found,
         }
@@ -198,7 +200,7 @@ fn locate(
     if !in_flow.iter().any(|point| point.share >= LEAST_EXPLAINED) {
         return Err(problem);
     }
-    enclose(view, path, rise, &queue, in_flow)
+    enclose(view, path, rise, &queue, in_flow, 1.0)
 }
 
 /// When the path changed last before the end of the phase, if it did.
@@ -253,15 +255,17 @@ const fn is_one_of_several(hop: &Hop) -> bool {
     hop.flow_address.is_some() || hop.other_address.is_some()
 }
 
-/// The queues between these hops.
+/// The queues between these hops, and behind them, if probes of the same kind have the share
+/// `of_server` at the server.
 fn enclose(
     view: &View<'_>,
     path: &Path,
     rise: &Rise<'_>,
     queue: &Queue,
     points: Vec<Point<'_>>,
+    of_server: f64,
 ) -> Result<Vec<Finding>, LocationProblem> {
-    let points = between_ends(points, path, queue.direction)?;
+    let points = between_ends(points, path, queue.direction, of_server)?;
     // A queue with most of the delay is reported even if it is short.
     let least = (shortest_part_s(view, rise, queue) / queue.delay_s).clamp(LEAST_SHARE, LEAST_EXPLAINED);
     let queues: Vec<[&Point<'_>; 2]> =
@@ -285,12 +289,18 @@ fn shortest_part_s(view: &View<'_>, rise: &Rise<'_>, queue: &Queue) -> f64 {
     packets_s.max(LEAST_MEDIAN_S)
 }
 
+/// The share of probes of hops that reach the server, if enough did. It is below 1 if rare probes
+/// overtake the more frequent ones to the server in a queue.
+fn share_at_server(view: &View<'_>, path: &Path, rise: &Rise<'_>, added: &Added) -> Option<f64> {
+    let shares = shares(view, rise, added, &key(Metric::HopRtt, path.server_hop?))?;
+    median(shares.iter().copied()).filter(|_| shares.len() >= MIN_REPLIES)
+}
+
 /// Whether probes of hops take the path of the load: those that reach the server, or at least one
 /// hop, have its delay. A router that divides flows among several paths may separate them.
-fn is_shared(view: &View<'_>, path: &Path, rise: &Rise<'_>, added: &Added, points: &[Point<'_>]) -> bool {
-    let of_server = path.server_hop.and_then(|hop| shares(view, rise, added, &key(Metric::HopRtt, hop)));
-    match of_server.filter(|shares| shares.len() >= MIN_REPLIES) {
-        Some(shares) => median(shares).is_some_and(|share| (share - 1.0).abs() <= 1.0 - LEAST_EXPLAINED),
+fn is_shared(of_server: Option<f64>, points: &[Point<'_>]) -> bool {
+    match of_server {
+        Some(share) => (share - 1.0).abs() <= 1.0 - LEAST_EXPLAINED,
         None => points.iter().any(|point| point.share >= LEAST_EXPLAINED),
     }
 }
@@ -308,7 +318,7 @@ struct Added {
 impl Added {
     fn new(view: &View<'_>, rise: &Rise<'_>, changed_ns: Option<u64>) -> Option<Self> {
         let values = added_at_server(view.source?, rise);
-        let least_s = (HIGH * rise.height()).max(HIGH_S);
+        let least_s = (HIGH * rise.p50()).max(HIGH_S);
         Some(Added { values, least_s, constant_s: None, changed_ns })
     }
     /// The same delay during the whole phase.
@@ -474,6 +484,7 @@ fn between_ends<'a>(
     mut points: Vec<Point<'a>>,
     path: &Path,
     direction: Direction,
+    of_server: f64,
 ) -> Result<Vec<Point<'a>>, LocationProblem> {
     let far =
         path.server_hop.unwrap_or_else(|| points.last().map_or(1, |point| point.number.saturating_add(1)));
@@ -494,7 +505,7 @@ fn between_ends<'a>(
     }
     let end = |number, share| Point { hop: None, number, share, in_flow: None, shares: Vec::new() };
     points.insert(0, end(0, 0.0));
-    points.push(end(far, 1.0));
+    points.push(end(far, of_server.clamp(last, 1.0)));
     Ok(points)
 }
 

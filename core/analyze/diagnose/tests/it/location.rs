@@ -142,6 +142,18 @@ fn two_queues_in_one_direction() {
 /// The acknowledgments of the download wait in the queue of uploads, on link 3. Hops 2 and 3 are
 /// silent during one of the two phases.
 /// A fifth of the delay is a second queue, unless it is less than two packets take.
+/// Fair queueing serves rare probes first: those of hops, also to the server, have three quarters
+/// of the delay of the frequent ones. The rest is no queue behind the last router.
+#[test]
+fn what_no_probe_of_hops_has_is_no_queue_behind_the_last_router() {
+    let mut run = run(&BLOATED, &Shares { up: [0.0, 0.0, 0.75, 0.75, 0.75], ..at_link(5) });
+    assert_eq!(queues(&run, Direction::Up).len(), 2);
+    change(&mut run, ROUTERS + 1, Metric::HopRtt, |_, value| 0.024 + 0.75 * (value - 0.024));
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (2, 3));
+    assert!((found.delay_ratio - 0.75).abs() < 0.05, "{}", found.delay_ratio);
+}
+
 #[test]
 fn a_part_shorter_than_two_packets_is_no_queue() {
     let slow = Line { up_bits_per_second: 100e3, full_up_s: 0.4, ..BLOATED };
@@ -564,6 +576,37 @@ fn probes_in_the_flow_may_show_the_shortest_of_different_queues() {
     shortest.values.iter_mut().for_each(|value| *value -= 0.45);
     let found = one(&run, Direction::Up);
     assert_eq!((found.near_hop, found.far_hop), (2, 3));
+}
+
+/// A download's acknowledgments wait in a queue for all flows. In the upload only its flow waits,
+/// on the same link.
+#[test]
+fn a_queue_that_a_flow_shows_too_is_one() {
+    let mut run = run(&BLOATED, &at_link(2));
+    let span = |kind| Span::of(run.phases.iter().find(|phase| phase.kind == kind).expect("a phase"));
+    let (down, up) = (span(PhaseKind::Down), span(PhaseKind::Up));
+    let within = |of: &Span, at_ns: u64| (of.start_ns..of.end_ns).contains(&at_ns);
+    let of = |way| run.series(&SeriesKey::directed(Metric::OneWayDelay, way)).expect("delays").clone();
+    let ways = Direction::BOTH.map(|way| (SeriesKey::directed(Metric::OneWayDelay, way), of(way.reverse())));
+    for series in run.series.iter_mut().filter(|series| series.key.metric != Metric::FlowRtt) {
+        let other = ways.iter().find(|(key, _)| *key == series.key).map(|(_, other)| other);
+        for n in 0..series.values.len() {
+            if within(&up, series.at_ns[n]) {
+                series.values[n] = series.values[0];
+            } else if let Some(other) = other.filter(|_| within(&down, series.at_ns[n])) {
+                series.values[n] = other.values[n];
+            }
+        }
+    }
+    for series in run.series.iter_mut().filter(|series| is_of_flows(series, Direction::Up)) {
+        series.values.fill(BLOATED.base_rtt_s + 0.8);
+    }
+    add_in_flow(&mut run, |number, _| if number > 2 { 0.8 } else { 0.0 });
+    // So the upload shows a wider place.
+    run.series.retain(|series| series.key != key(Metric::HopFlowRtt, 3));
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop, found.phase), (2, 3, PhaseKind::Up));
+    assert!((found.delay_s - 0.8).abs() < 0.05, "{}", found.delay_s);
 }
 
 /// No router delays the probes in the upload. Its queue is on the last link, unless its

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod book;
 mod highest_rate;
+mod hops;
 mod protocol;
 mod protocol_bytes;
 mod schedule;

@@ -585,7 +585,7 @@ pub enum Place {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LocationProblem {
-    /// No hop answered enough probes.
+    /// No hop answered enough probes while packets waited.
     SilentHops,
     /// The path changed during the test.
     PathChanged,
