@@ -112,8 +112,8 @@ impl Queue {
         };
         let mut departures: Vec<Departure> = waits.iter().map(departure).collect();
         departures.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        if let Some(rate) = rate.filter(|_| !is_queue_per_flow) {
-            points.extend(unfinished(run, hop, direction, rate, points.last().map_or(0.0, |p| p.at_s)));
+        if let Some(rate) = rate.filter(|_| !is_queue_per_flow && waits.is_empty()) {
+            points = sampled(run, hop, direction, rate);
         }
         Queue {
             hop: hop.to_owned(),
@@ -280,10 +280,8 @@ fn samples(run: &Run, metric: Metric, hop: &str, direction: Direction) -> Vec<(f
     observed.filter_map(|o| Some((o.at.as_secs_f64(), o.value.observed()?))).collect()
 }
 
-/// Packets that arrive after `from_s` are still queued when the run ends: their wait is the backlog
-/// over the rate.
-fn unfinished(run: &Run, hop: &str, direction: Direction, rate: f64, from_s: f64) -> Vec<Point> {
-    let backlog = samples(run, Metric::Backlog, hop, direction);
-    let later = backlog.into_iter().filter(|(at_s, _)| *at_s > from_s);
-    later.map(|(at_s, bytes)| Point { at_s, wait_s: bytes * 8.0 / rate, service_s: 0.0 }).collect()
+/// Without a log, the wait is the backlog over the rate.
+fn sampled(run: &Run, hop: &str, direction: Direction, rate: f64) -> Vec<Point> {
+    let backlog = samples(run, Metric::Backlog, hop, direction).into_iter();
+    backlog.map(|(at_s, bytes)| Point { at_s, wait_s: bytes * 8.0 / rate, service_s: 0.0 }).collect()
 }

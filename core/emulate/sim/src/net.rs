@@ -1,6 +1,7 @@
 //! The network between the endpoints: the line, extra delays on the server side, access links.
 use crate::agenda::{Agenda, Wake};
 use crate::packet::{BoxedPacket, END, Packet, PacketPool, Part};
+use crate::queue_log::QueueLog;
 use crate::shaper::{Shaper, interface_bytes};
 use crate::watch::Watch;
 use alloc::collections::VecDeque;
@@ -11,6 +12,9 @@ use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 
 /// Link-layer overhead of access links, for Ethernet; the default of a scenario's hops too.
 const ACCESS_OVERHEAD: Bytes = Bytes(14);
+
+/// Three times the longest queue that bench/score draws.
+const LONGEST_QUEUE: Duration = Duration::from_secs(300);
 
 /// How the packets of a flow reach the line.
 #[derive(Clone, Copy, Default, Debug)]
@@ -159,6 +163,18 @@ impl Net {
     /// The next packet that leaves the line.
     pub(crate) fn poll(&mut self) -> Option<(Direction, BoxedPacket, Time)> {
         self.line.poll(self.now, &mut self.watch)
+    }
+    /// The log of the queues, with what waits in them now: it goes on without new packets until
+    /// they are empty.
+    pub(crate) fn log_until_empty(&mut self) -> Option<QueueLog> {
+        let last = self.now + LONGEST_QUEUE;
+        while self.watch.log.is_some()
+            && let Some(next) = self.line.next_event().filter(|next| *next <= last)
+        {
+            self.now = next;
+            drop(self.poll());
+        }
+        self.watch.log.take()
     }
     /// Packets on the line: queued, sending or in flight.
     pub(crate) fn on_the_line(&self) -> u64 {

@@ -38,7 +38,7 @@ impl Sim {
             run.partial = Some(Interruption::Stopped);
             run.phases.iter_mut().next_back().into_iter().for_each(|last| last.end = PhaseEnd::Aborted);
         }
-        let queue_log = self.world.net.watch.log.take();
+        let queue_log = self.world.net.log_until_empty();
         Outcome { run, queues, flows, digest: digest.0, packets, counted, queue_log }
     }
 

@@ -1,6 +1,7 @@
 //! A test in virtual time over lines that a shorter or simpler test measures wrongly.
 use crate::common::plan;
 use fathom_diagnose::{Diagnosis, Health, diagnose};
+use fathom_probe::PhasePlan;
 use fathom_run::{BufferSize, Conclusion, Finding, FindingKind, Metric, Note, PhaseKind, Run, SeriesKey};
 use fathom_scenario::Plan;
 use fathom_sim::{TestOptions, test};
@@ -41,6 +42,21 @@ fn each_phase_measures_its_own_queue_however_long_the_one_before_it_was() {
             assert!((size.rate_bits_per_second / rate - 1.0).abs() < 0.03, "{direction:?} {size:?}");
         }
     }
+}
+
+/// The truth of a measurement needs the delays of packets that still wait at its end, too.
+#[test]
+fn the_log_of_the_queues_has_what_waits_at_the_end() {
+    let side = "rate = \"1mbit\", delay = \"10ms\", overhead = \"0b\", queue = \"fifo limit 20mb\"";
+    let mut options = TestOptions::new(1);
+    options.options.log_queues = true;
+    options.phases = vec![PhasePlan::of(PhaseKind::Idle), PhasePlan::of(PhaseKind::Up)];
+    let outcome = test(&plan(side, side, "[load]\nup_flows = 8"), &options);
+    let up = outcome.run.phase(PhaseKind::Up).unwrap();
+    let waits = &outcome.queue_log.unwrap().waits[0];
+    let last = waits.iter().rfind(|wait| wait.arrived.as_nanos() < up.end_ns).unwrap();
+    assert!(up.end_ns - last.arrived.as_nanos() < 1_000_000_000, "{last:?} {}", up.end_ns);
+    assert!(last.sojourn.as_secs_f64() > 10.0, "{last:?}");
 }
 
 #[test]
