@@ -19,6 +19,8 @@ const CHANGE_RATIO: f64 = 1.1;
 /// do not fill a line with a short queue for seconds: four CUBIC flows on 50 Mbit/s with FQ-CoDel
 /// and 100 ms of round trip have 31 Mbit/s after 1 s, 38 after 5 s, and then 3 % more each second.
 const GROWTH_SCORE: f64 = 2.33;
+/// Growth that matters, from the first half to the second one.
+const GROWTH_RATIO: f64 = 1.03;
 /// Divisor: slow start takes this part of the phase, and does not count as growth.
 const START_SHARE: usize = 4;
 
@@ -45,8 +47,7 @@ impl Delivered {
     pub(crate) fn is_stationary(&self) -> bool {
         let (rates, known) = (self.rates(), self.known());
         let start = (known / START_SHARE).saturating_sub(known - rates.len());
-        let grows = mann_kendall(&rates[start..]) > GROWTH_SCORE;
-        !grows
+        !grows(&rates[start..])
             && (SIDE..=rates.len().saturating_sub(SIDE)).all(|at| {
                 let (before, after) = rates.split_at(at);
                 !is_above(before, after) && !is_above(after, before)
@@ -78,6 +79,13 @@ impl Delivered {
         let share = at.saturating_since(t0).as_secs_f64() / t1.saturating_since(t0).as_secs_f64().max(1e-9);
         y0 as f64 + (y1 - y0) as f64 * share
     }
+}
+
+/// Whether later rates tend to be higher, by more than noise and by more than matters.
+fn grows(rates: &[f64]) -> bool {
+    let (earlier, later) = rates.split_at(rates.len() / 2);
+    let mean = |half: &[f64]| half.iter().sum::<f64>() / half.len().max(1) as f64;
+    mann_kendall(rates) > GROWTH_SCORE && mean(later) > GROWTH_RATIO * mean(earlier)
 }
 
 /// Whether all of `some` exceed all `others`, by more than noise.
@@ -130,6 +138,7 @@ mod tests {
         assert!(!counted(6, recovering).is_stationary());
         assert!(!counted(8, recovering).is_stationary());
         assert!(counted(13, recovering).is_stationary());
+        assert!(counted(6, |t| 5e6 + 1e4 * t).is_stationary(), "1 %");
     }
 
     #[test]
