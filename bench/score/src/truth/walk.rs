@@ -2,6 +2,7 @@
 use super::Queue;
 use crate::measure::Measured;
 use fathom_run::{Metric, Run, SeriesKey};
+use fathom_sim::QueueLog;
 use fathom_units::{Direction, PerDirection};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,19 +52,22 @@ impl<'a> Walk<'a> {
             stages.push((queue, sent_s + side.delay.as_secs_f64()));
         }
         let is_virtual = queues.iter().all(|queue| queue.is_plain);
-        let (real, mut lost_s) = real_probes(&measured.run, &stages);
-        let mut walk = Walk { stages, real, lost_s: Vec::new(), is_virtual };
+        let (real, lost_s) = real_probes(&measured.run, &stages);
+        let mut walk = Walk { stages, real, lost_s, is_virtual };
         if let Some(log) = &measured.log {
-            // The last probes may wait until after the end of the run: they are not lost.
-            let last_s = walk.real.last().map_or(0.0, |probe| probe.sent_s);
-            let dropped: BTreeSet<u64> = log.lost_probes.iter().map(|at| at.as_nanos()).collect();
-            let is_dropped = |at_s: &f64| dropped.contains(&((at_s * 1e9).round() as u64));
-            let waiting = lost_s.extract_if(.., |at_s| *at_s > last_s && !is_dropped(at_s));
-            let waiting: Vec<Probe> = waiting.map(|at_s| walk.send(at_s)).collect();
-            walk.real.extend(waiting);
+            walk.add_waiting(log);
         }
-        walk.lost_s = lost_s;
         walk
+    }
+    /// The last probes may wait until after the end of the run: they are not lost.
+    fn add_waiting(&mut self, log: &QueueLog) {
+        let last_s = self.real.last().map_or(0.0, |probe| probe.sent_s);
+        let dropped: BTreeSet<u64> = log.lost_probes.iter().map(|at| at.as_nanos()).collect();
+        let is_dropped = |at_s: &f64| dropped.contains(&((at_s * 1e9).round() as u64));
+        let waiting: Vec<f64> =
+            self.lost_s.extract_if(.., |at_s| *at_s > last_s && !is_dropped(at_s)).collect();
+        let waiting: Vec<Probe> = waiting.into_iter().map(|at_s| self.send(at_s)).collect();
+        self.real.extend(waiting);
     }
     /// Probes sent within a time span: one per interval, or those that were really sent.
     pub(super) fn between(&self, from_s: f64, to_s: f64, every_s: f64) -> Vec<Probe> {

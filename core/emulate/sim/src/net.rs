@@ -13,7 +13,7 @@ use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 /// Link-layer overhead of access links, for Ethernet; the default of a scenario's hops too.
 const ACCESS_OVERHEAD: Bytes = Bytes(14);
 
-/// Three times the longest queue that bench/score draws.
+/// As long as three queues of 100 s in a row.
 const LONGEST_QUEUE: Duration = Duration::from_secs(300);
 
 /// How the packets of a flow reach the line.

@@ -14,6 +14,7 @@ const TLS_PER_MILLE: u64 = 10;
 const FIRST_PER_MILLE: u64 = 20;
 const SLOW_PER_MILLE: u64 = 5;
 const QUIC_PER_MILLE: u64 = 2;
+/// Three routers and the server answer three times each within 12 s at 200 kbit/s.
 const HOPS_PER_MILLE: u64 = 8;
 
 /// Wire bytes of one round: one probe of each of `kinds`, and its response.

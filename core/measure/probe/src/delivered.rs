@@ -55,9 +55,8 @@ impl Delivered {
     }
     /// Number of buckets since the first count.
     fn known(&self) -> usize {
-        let ends = self.counts.first().zip(self.counts.last());
-        ends.map_or(0, |(first, last)| last.0.saturating_since(first.0).as_nanos() / BUCKET.as_nanos())
-            as usize
+        let (Some((first, _)), Some((last, _))) = (self.counts.first(), self.counts.last()) else { return 0 };
+        (last.saturating_since(*first).as_nanos() / BUCKET.as_nanos()) as usize
     }
     /// Bytes in each of the last buckets, which end at the last count.
     fn rates(&self) -> Vec<f64> {

@@ -30,7 +30,7 @@ const MIN_REPLIES: usize = 3;
 /// Replies within this time are one, ns: they met the same queue, perhaps one that grew faster than
 /// the probes to the server show.
 const MOMENT_NS: u64 = 500_000_000;
-/// Only times are compared at which the queue was at least this high, relative to its height ...
+/// Only times are compared at which the queue was at least this high, relative to its median ...
 const HIGH: f64 = 0.4;
 /// ... and in seconds.
 const HIGH_S: f64 = 0.010;
@@ -182,13 +182,12 @@ fn locate(
     let queue = Queue { direction, delay_s: rise.p50(), added };
     let all = points(view, path, rise, &queue);
     let of_server = share_at_server(view, path, rise, &queue.added);
-    let of_end = of_server.filter(|_| !is_direct(path)).unwrap_or(1.0);
     // Then probes of one hop wait in another queue than those of the next.
     let has_flow_queues = delay_of_flows(view, direction, rise).is_some();
     let problem = if all.is_empty() && !is_direct(path) {
         LocationProblem::SilentHops
     } else if is_direct(path) || (!has_flow_queues && is_shared(of_server, &all)) {
-        match enclose(view, path, rise, &queue, all, of_end) {
+        match enclose(view, path, rise, &queue, all, of_server.unwrap_or(1.0)) {
             Err(problem) if direction == Direction::Down => problem,
             found => return found,
         }
@@ -289,10 +288,11 @@ fn shortest_part_s(view: &View<'_>, rise: &Rise<'_>, queue: &Queue) -> f64 {
     packets_s.max(LEAST_MEDIAN_S)
 }
 
-/// The share of probes of hops that reach the server, if enough did. It is below 1 if rare probes
-/// overtake the more frequent ones to the server in a queue.
+/// The share of probes of hops that reach the server over routers, if enough did. It is below 1 if
+/// rare probes overtake the more frequent ones to the server in a queue.
 fn share_at_server(view: &View<'_>, path: &Path, rise: &Rise<'_>, added: &Added) -> Option<f64> {
-    let shares = shares(view, rise, added, &key(Metric::HopRtt, path.server_hop?))?;
+    let server = path.server_hop.filter(|_| !is_direct(path))?;
+    let shares = shares(view, rise, added, &key(Metric::HopRtt, server))?;
     median(shares.iter().copied()).filter(|_| shares.len() >= MIN_REPLIES)
 }
 

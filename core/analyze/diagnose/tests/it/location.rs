@@ -139,9 +139,6 @@ fn two_queues_in_one_direction() {
     assert!((0.5..1.1).contains(&total), "{total}");
 }
 
-/// The acknowledgments of the download wait in the queue of uploads, on link 3. Hops 2 and 3 are
-/// silent during one of the two phases.
-/// A fifth of the delay is a second queue, unless it is less than two packets take.
 /// Fair queueing serves rare probes first: those of hops, also to the server, have three quarters
 /// of the delay of the frequent ones. The rest is no queue behind the last router.
 #[test]
@@ -154,6 +151,7 @@ fn what_no_probe_of_hops_has_is_no_queue_behind_the_last_router() {
     assert!((found.delay_ratio - 0.75).abs() < 0.05, "{}", found.delay_ratio);
 }
 
+/// A fifth of the delay is a second queue, unless it is less than two packets take.
 #[test]
 fn a_part_shorter_than_two_packets_is_no_queue() {
     let slow = Line { up_bits_per_second: 100e3, full_up_s: 0.4, ..BLOATED };
@@ -165,6 +163,8 @@ fn a_part_shorter_than_two_packets_is_no_queue() {
     }
 }
 
+/// The acknowledgments of the download wait in the queue of uploads, on link 3. Hops 2 and 3 are
+/// silent during one of the two phases.
 #[test]
 fn a_queue_that_two_phases_show_is_one() {
     for silent in [PhaseKind::Up, PhaseKind::Down] {
