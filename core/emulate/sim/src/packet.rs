@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Deref;
 use fathom_qdisc::{Ecn, End, Packet as Queueable, PureAck};
-use fathom_tcp::{Ack, Data, SackRange};
+use fathom_tcp::{Ack, Data, Ect, SackRange};
 use fathom_units::{Bytes, Direction, Time};
 
 /// Headers of IPv4 and of TCP with timestamps.
@@ -200,7 +200,12 @@ impl Label {
         let Data { seq, len, sent_at, syn, cwr, push, ect } = *data;
         let ip_len = if syn { SYN_LEN } else { TCP_HEADERS + len as u16 };
         let body = Body::Data { seq, sent_at, len, syn, cwr, push };
-        self.packet(body, ip_len, if ect { ECT0 } else { NOT_ECT })
+        let ecn = match ect {
+            Ect::Not => NOT_ECT,
+            Ect::Zero => ECT0,
+            Ect::One => ECT1,
+        };
+        self.packet(body, ip_len, ecn)
     }
     pub(crate) fn ack(self, ack: &Ack) -> Packet {
         let ranges = ack.sack.iter().filter(|range| range.start < range.end).count() as u16;
@@ -230,7 +235,7 @@ impl Label {
 /// The segment in the body of a data packet.
 pub(crate) const fn segment(body: &Body) -> Option<Data> {
     let Body::Data { seq, sent_at, len, syn, cwr, push } = *body else { return None };
-    Some(Data { seq, len, sent_at, syn, cwr, push, ect: false })
+    Some(Data { seq, len, sent_at, syn, cwr, push, ect: Ect::Not })
 }
 
 /// The ACK in the body of an ACK packet.
@@ -241,6 +246,7 @@ pub(crate) const fn acknowledgement(body: &Body) -> Option<Ack> {
 }
 
 const NOT_ECT: u8 = 0;
+const ECT1: u8 = 1;
 const ECT0: u8 = 2;
 const CE: u8 = 3;
 

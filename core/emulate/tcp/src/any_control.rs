@@ -1,7 +1,8 @@
 //! All congestion controls as one enum, dispatched without a virtual call per ACK.
 use crate::plugin::BoxedControl;
 use crate::{
-    AckEvent, Bbr, Cause, Control, Cubic, Dctcp, Friendliness, Ledbat, Reno, Vegas, Window, WindowEvent,
+    AckEvent, Bbr, Bbr3, Cause, Control, Copa, Cubic, Dctcp, Friendliness, Ledbat, LedbatPlusPlus, Prague,
+    Reno, Vegas, Westwood, Window, WindowEvent,
 };
 use crate::{ControlPluginParams, SlowStartExit};
 use alloc::boxed::Box;
@@ -134,6 +135,18 @@ macro_rules! controls {
                     AnyControl::Plugin(control) => control.wants_exact_ecn(),
                 }
             }
+            fn is_l4s(&self) -> bool {
+                match self {
+                    $(AnyControl::$variant(control) => control.is_l4s(),)*
+                    AnyControl::Plugin(control) => control.is_l4s(),
+                }
+            }
+            fn burst_time(&self) -> Duration {
+                match self {
+                    $(AnyControl::$variant(control) => control.burst_time(),)*
+                    AnyControl::Plugin(control) => control.burst_time(),
+                }
+            }
         }
     };
 }
@@ -149,8 +162,20 @@ controls! {
     Dctcp "dctcp" (Dctcp) = |_config| Dctcp::new();
     /// Vegas.
     Vegas "vegas" (Vegas) = |_config| Vegas::new();
+    /// Westwood+.
+    Westwood "westwood" (Westwood) = Westwood::new;
     /// LEDBAT, RFC 6817; boxed because it is large.
     Ledbat "ledbat" (Box<Ledbat>) = |config| Box::new(Ledbat::new(config));
+    /// LEDBAT++; boxed because it is large.
+    LedbatPlusPlus "ledbat++" (Box<LedbatPlusPlus>) = |_config| Box::new(LedbatPlusPlus::new());
+    /// CUBIC with HyStart++, RFC 9406.
+    CubicHyStartPlusPlus "cubic-hystart++" (Cubic) = Cubic::with_hystart_plus_plus;
+    /// BBR version 3; boxed because it is large.
+    Bbr3 "bbr3" (Box<Bbr3>) = Bbr3::new;
+    /// Prague, for L4S queues.
+    Prague "prague" (Prague) = Prague::new;
+    /// Copa; boxed because it is large.
+    Copa "copa" (Box<Copa>) = |config| Box::new(Copa::new(config));
 }
 
 impl fmt::Display for ControlKind {

@@ -7,13 +7,13 @@ mod output;
 mod policer;
 
 use crate::{AckEvent, Cause, Control, ControlConfig, Recovery, Window, WindowEvent};
-use aggregation::Aggregation;
+pub(crate) use aggregation::Aggregation;
 use fathom_units::{Duration, Rate, Rng, Time};
 use filter::MaxFilter;
 use policer::Policer;
 
-const RATE_SHIFT: u32 = 24;
-const RATE_ONE: u64 = 1 << RATE_SHIFT;
+pub(crate) const RATE_SHIFT: u32 = 24;
+pub(crate) const RATE_ONE: u64 = 1 << RATE_SHIFT;
 /// A gain of 1.
 const UNIT: u64 = 256;
 /// 2 / ln 2: the smallest gain that doubles the sending rate each round.
@@ -38,17 +38,17 @@ const INITIAL_CWND: u32 = 10;
 const FULL_PIPE_GROWTH: (u64, u64) = (5, 4);
 const FULL_PIPE_ROUNDS: u8 = 3;
 /// Pace 1 % below the model, so that no queue persists.
-const PACING_PERCENT: u64 = 99;
+pub(crate) const PACING_PERCENT: u64 = 99;
 /// Below this rate packets are sent one by one, above it at least in pairs.
 const PAIRS_FROM: u64 = 1_200_000 / 8;
 /// A super-packet has about 1 ms of the pacing rate,
 const BURST_SHIFT: u32 = 10;
 /// at most this many bytes: 64 KiB minus headers.
-const MAX_BURST: u64 = 65_536 - 1 - 320;
+pub(crate) const MAX_BURST: u64 = 65_536 - 1 - 320;
 /// RTT assumed for the first pacing rate.
-const NOMINAL_RTT: Duration = Duration::from_millis(1);
+pub(crate) const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-fn packet_rate(packets: u64, time: Duration) -> u64 {
+pub(crate) fn packet_rate(packets: u64, time: Duration) -> u64 {
     (packets << RATE_SHIFT) / microseconds(time)
 }
 
@@ -65,6 +65,12 @@ fn microseconds(time: Duration) -> u64 {
 /// Packets that `rate` delivers in `time`, rounded down.
 fn packets_in(rate: u64, time: Duration) -> u64 {
     rate.saturating_mul(time.as_nanos() / 1_000) >> RATE_SHIFT
+}
+
+/// `gain` times `rate` in bytes per second.
+pub(crate) fn bytes_per_second(rate: u64, mss: u64, gain: u64) -> u64 {
+    let scaled = u128::from(rate) * u128::from(mss * gain * 1_000_000 / UNIT);
+    u64::try_from(scaled >> RATE_SHIFT).unwrap_or(u64::MAX)
 }
 
 /// The mode of BBR.
@@ -175,8 +181,7 @@ impl Bbr {
         self.policer.rate().unwrap_or(self.rates.max())
     }
     fn bytes_per_second(&self, rate: u64, gain: u64) -> u64 {
-        let scaled = u128::from(rate) * u128::from(self.mss * gain * 1_000_000 / UNIT);
-        u64::try_from(scaled >> RATE_SHIFT).unwrap_or(u64::MAX)
+        bytes_per_second(rate, self.mss, gain)
     }
 }
 

@@ -77,6 +77,8 @@ pub struct AckEvent {
     pub in_flight: u32,
     /// Packets delivered in the connection.
     pub delivered: u64,
+    /// Packets marked lost in the connection, by ACKs and timers; wraps around.
+    pub lost: u32,
     /// Packets delivered by ACKs with an ECN echo (DCTCP's `delivered_ce`).
     pub delivered_ce: u64,
     /// Number of the next new packet. Together with `acked_packet` it delimits rounds.
@@ -139,5 +141,13 @@ pub trait Control {
     /// True if packets are ECT and the receiver must echo each change of CE at once (RFC 8257).
     fn wants_exact_ecn(&self) -> bool {
         false
+    }
+    /// True if packets are ECT(1): the flow reacts to marks as L4S requires (RFC 9331 section 4).
+    fn is_l4s(&self) -> bool {
+        false
+    }
+    /// Longest burst of a paced sender, as time at its pacing rate. Linux: 1 s / 1024.
+    fn burst_time(&self) -> Duration {
+        Duration::from_nanos(976_563)
     }
 }

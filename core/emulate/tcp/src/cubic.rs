@@ -1,5 +1,6 @@
 //! CUBIC (RFC 9438) with Linux's integer arithmetic and jiffies, so that windows match exactly.
 use crate::hystart::HyStart;
+use crate::hystart_plus_plus::HyStartPlusPlus;
 use crate::reno::{Increase, MIN_SSTHRESH, growth, slow_start};
 use crate::{AckEvent, Cause, Control, ControlConfig, Window, WindowEvent};
 use fathom_units::{Duration, Time};
@@ -98,6 +99,7 @@ pub struct Cubic {
     computed: (u32, u64),
     min_rtt: Option<Duration>,
     hystart: HyStart,
+    plus_plus: Option<HyStartPlusPlus>,
     fast_convergence: bool,
     friendliness: Friendliness,
 }
@@ -116,9 +118,15 @@ impl Cubic {
             computed: (0, 0),
             min_rtt: None,
             hystart: HyStart::new(config.slow_start_exit),
+            plus_plus: None,
             fast_convergence: config.fast_convergence,
             friendliness: config.tcp_friendliness,
         }
+    }
+    /// Creates the control for a new connection whose slow start ends as in RFC 9406.
+    #[must_use]
+    pub fn with_hystart_plus_plus(config: &ControlConfig) -> Self {
+        Cubic { plus_plus: Some(HyStartPlusPlus::new()), ..Cubic::new(config) }
     }
     fn on_rtt(&mut self, ack: &AckEvent, rtt: Duration, window: &mut Window) {
         let tick = self.clock.read(ack.now);
@@ -129,7 +137,14 @@ impl Cubic {
         }
         let min_rtt = self.min_rtt.map_or(rtt, |least| least.min(rtt));
         self.min_rtt = Some(min_rtt);
-        if window.in_slow_start() && self.hystart.exits(ack, rtt, min_rtt, window) {
+        if !window.in_slow_start() {
+            return;
+        }
+        let exits = match &mut self.plus_plus {
+            Some(plus_plus) => plus_plus.exits(ack, rtt),
+            None => self.hystart.exits(ack, rtt, min_rtt, window),
+        };
+        if exits {
             window.ssthresh = window.cwnd;
         }
     }
@@ -184,6 +199,7 @@ impl Cubic {
         self.computed = (0, 0);
         self.divisor = MIN_DIVISOR;
         self.hystart.forget();
+        self.plus_plus = self.plus_plus.as_ref().map(|_| HyStartPlusPlus::new());
     }
 }
 
@@ -231,7 +247,11 @@ impl Control for Cubic {
         if acked == 0 {
             return;
         }
-        let rest = slow_start(window, acked);
+        let slowed = match &mut self.plus_plus {
+            Some(plus_plus) if window.in_slow_start() => plus_plus.growth(acked, window),
+            _ => acked,
+        };
+        let rest = slow_start(window, slowed);
         if rest > 0 {
             self.update(ack.now, window.cwnd, rest);
             self.increase.add(window, self.divisor, rest);

@@ -11,7 +11,7 @@ const CURRENT_FILTER: usize = 4;
 
 /// One-way delays between unsynchronized clocks: only differences count.
 #[derive(Clone, Debug)]
-struct Delays {
+pub(crate) struct Delays {
     minute: u64,
     /// Minima of the last minutes, by `minute` modulo the length; [`Duration::MAX`] if none.
     minima: [Duration; BASE_HISTORY],
@@ -26,7 +26,7 @@ const MIN_CWND: u32 = 2;
 const ALLOWED_INCREASE: u32 = 1;
 
 impl Delays {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Delays {
             minute: 0,
             minima: [Duration::MAX; BASE_HISTORY],
@@ -35,7 +35,7 @@ impl Delays {
             next: 0,
         }
     }
-    fn add(&mut self, now: Time, delay: Duration) {
+    pub(crate) fn add(&mut self, now: Time, delay: Duration) {
         self.forget(now.as_nanos() / MINUTE);
         let slot = &mut self.minima[(self.minute % BASE_HISTORY as u64) as usize];
         *slot = delay.min(*slot);
@@ -55,7 +55,11 @@ impl Delays {
         self.minute = minute;
         self.base = self.minima.iter().copied().fold(Duration::MAX, Duration::min);
     }
-    fn queueing(&self) -> Duration {
+    /// The delay of the path without a queue.
+    pub(crate) const fn base(&self) -> Duration {
+        self.base
+    }
+    pub(crate) fn queueing(&self) -> Duration {
         let current = self.recent.iter().copied().fold(Duration::MAX, Duration::min);
         current.saturating_sub(self.base)
     }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
-use fathom_units::Time;
+use fathom_units::{Duration, Time};
 
 /// A congestion control outside of this crate: any [`Control`] that can be cloned, printed and
 /// sent.
@@ -99,5 +99,11 @@ impl Control for BoxedControl {
     }
     fn wants_exact_ecn(&self) -> bool {
         self.0.wants_exact_ecn()
+    }
+    fn is_l4s(&self) -> bool {
+        self.0.is_l4s()
+    }
+    fn burst_time(&self) -> Duration {
+        self.0.burst_time()
     }
 }

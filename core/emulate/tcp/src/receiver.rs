@@ -3,7 +3,7 @@ mod delay;
 mod ranges;
 mod tuning;
 
-use crate::{Ack, Data};
+use crate::{Ack, Data, Ect};
 use delay::Delay;
 use fathom_units::{Duration, FULL_TCP_PAYLOAD, Time};
 use ranges::Ranges;
@@ -148,8 +148,9 @@ impl Receiver {
     /// change, and true: ACK this segment at once.
     fn note_ecn(&mut self, data: &Data, ce: bool) -> (Option<Ack>, bool) {
         let was_marked = self.ece;
-        self.ecn_seen |= data.ect;
-        if self.ecn_seen && !data.ect || ce && !was_marked {
+        let is_capable = data.ect != Ect::Not;
+        self.ecn_seen |= is_capable;
+        if self.ecn_seen && !is_capable || ce && !was_marked {
             // A retransmission or the first mark: the sender's window may be small.
             self.delay.be_quick_after_mark();
         }

@@ -16,8 +16,19 @@ pub struct Data {
     pub cwr: bool,
     /// The last segment of a batch. Linux sets PSH on it, and the receiver answers at once.
     pub push: bool,
-    /// Sent as ECT: queues may mark it instead of dropping it.
-    pub ect: bool,
+    /// Queues may mark it instead of dropping it.
+    pub ect: Ect,
+}
+
+/// The ECN codepoint with which a segment is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ect {
+    /// Without ECN: queues drop it.
+    Not,
+    /// ECT(0), RFC 3168: a mark means as much as a drop.
+    Zero,
+    /// ECT(1), RFC 9331: L4S queues mark it early and often.
+    One,
 }
 
 /// Bytes received beyond the cumulative ACK, as offsets from it.

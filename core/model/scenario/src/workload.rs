@@ -4,8 +4,21 @@ use alloc::vec::Vec;
 use fathom_run::PhaseKind;
 use fathom_units::{Bytes, Direction, Duration, Rate};
 
-/// Congestion controls of the simulator, by their Linux names.
-pub const CONGESTION_CONTROLS: &[&str] = &["reno", "cubic", "bbr", "dctcp", "vegas", "ledbat"];
+/// Congestion controls of the simulator, by their Linux names where Linux has them.
+pub const CONGESTION_CONTROLS: &[&str] = &[
+    "reno",
+    "cubic",
+    "bbr",
+    "dctcp",
+    "vegas",
+    "westwood",
+    "ledbat",
+    "ledbat++",
+    "cubic-hystart++",
+    "bbr3",
+    "prague",
+    "copa",
+];
 
 /// The flows of a workload start within this time, like connections a program opens in turn.
 pub const START_WITHIN: Duration = Duration::from_millis(10);

@@ -1,5 +1,5 @@
 //! Tests of `fathom audit`. The last ones create namespaces and fail without root.
-use crate::program::{Ran, Words, alone, fathom, run, scratch};
+use crate::program::{Ran, Words, fathom, on_slow_line, run, scratch};
 use fathom_test_support::new_namespace;
 use serde_json::Value;
 use std::net::UdpSocket;
@@ -123,7 +123,7 @@ fn ip(words: &str) {
 /// FIFO of 250 kB. While UDP overloads it, the observed backlog is the size of the buffer.
 #[test]
 fn the_backlog_is_observed_while_the_host_is_loaded() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     let audited = std::thread::spawn(|| {
         new_namespace().enter().unwrap();
         ip("link set lo up");

@@ -123,7 +123,6 @@ fn buffers_of_bytes_and_of_packets_are_told_apart() {
 /// Interfaces that cannot be used are named, with the reason, and nothing is sent.
 #[test]
 fn interfaces_that_cannot_be_used_are_named() {
-    let _alone = alone();
     in_new_namespace(|| {
         let bridge = Bridge::new(&[]);
         let refused = |ins: &str, out: &str, code: i32, words: &[&str]| {
@@ -153,7 +152,6 @@ fn interfaces_that_cannot_be_used_are_named() {
 /// Whatever ends the program, the interfaces stay in the namespace of the host.
 #[test]
 fn interfaces_stay_when_the_program_is_killed() {
-    let _alone = alone();
     in_new_namespace(|| {
         let bridge = Bridge::new(&["qdisc add dev p2 root tbf rate 10mbit burst 3200 limit 100000"]);
         bridge.sh("ip link set eth1 down");

@@ -1,7 +1,7 @@
 //! `fathom fix --export`: its configurations in the programs that read them, where they run here.
 //! The rates of all platforms are read back in `core/present/shaper-export/tests/it`.
 use crate::kernel::boot;
-use crate::program::{Ran, alone, fathom, run, scratch};
+use crate::program::{Ran, fathom, on_slow_line, run, scratch};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd as _;
@@ -44,7 +44,7 @@ fn has(work: &Path, name: &str, words: &[&str]) {
 
 #[test]
 fn real_cake_is_as_exported_with_tc_and_with_networkd() {
-    let _alone = alone();
+    let _slow = on_slow_line();
     let networkd = Path::new("/lib/systemd/systemd-networkd");
     assert!(
         networkd.exists(),

@@ -23,7 +23,6 @@ fn ping_sees_the_delay_of_the_line() {
 
 #[test]
 fn traceroute_sees_every_hop() {
-    let _alone = alone();
     let ran = run(&["lab", "--line", "dsl", "--", "sh", "-c", "traceroute -n -q 1 -w 2 $FATHOM_SERVER"]);
     let hops = ran.out.lines().skip(1).filter(|l| l.contains(" ms")).count();
     let plan =
@@ -34,7 +33,6 @@ fn traceroute_sees_every_hop() {
 
 #[test]
 fn the_exit_code_is_the_programs() {
-    let _alone = alone();
     assert_eq!(run(&["lab", "--", "sh", "-c", "exit 7"]).code, Some(7));
     let missing = run(&["lab", "--", "/no/such/program"]);
     assert_eq!(missing.code, Some(3), "{}", missing.describe());
@@ -43,7 +41,6 @@ fn the_exit_code_is_the_programs() {
 
 #[test]
 fn every_built_in_line_carries_a_ping() {
-    let _alone = alone();
     let listed = run(&["lab", "--list"]).out;
     let names: Vec<&str> = listed.lines().filter_map(|l| l.split(' ').next()).collect();
     for name in fathom_scenario::BUILTIN_NAMES {
@@ -58,7 +55,6 @@ fn every_built_in_line_carries_a_ping() {
 /// user who may not open the TUN device.
 #[test]
 fn works_without_root() {
-    let _alone = alone();
     fathom_test_support::require_namespaces();
     // A file of another user. Only root can create one; other users find one.
     let closed = format!(
@@ -97,7 +93,6 @@ fn signalled(script: &str, signal: &str) -> (String, Option<i32>) {
 
 #[test]
 fn signals_reach_the_program() {
-    let _alone = alone();
     for (signal, name) in [("-TERM", "TERM"), ("-INT", "INT"), ("-HUP", "HUP")] {
         let script = format!("trap 'echo {name}; exit 9' {name}; echo ready; while :; do sleep 0.1; done");
         assert_eq!(signalled(&script, signal), (format!("{name}\n"), Some(9)));
@@ -106,13 +101,11 @@ fn signals_reach_the_program() {
 
 #[test]
 fn a_program_that_ignores_signals_is_killed() {
-    let _alone = alone();
     let script = "trap '' TERM INT HUP; echo ready; while :; do sleep 0.1; done";
     assert_eq!(signalled(script, "-TERM"), (String::new(), Some(137)));
 }
 
 #[test]
 fn a_program_without_handler_ends_by_the_signal() {
-    let _alone = alone();
     assert_eq!(signalled("echo ready; sleep 100", "-TERM"), (String::new(), Some(143)));
 }

@@ -1,5 +1,5 @@
 //! Scheduled tests of `fathom watch`, over an emulated line of 1 Mbit/s up with a bloated buffer.
-use crate::program::{Ran, alone, run, scratch, until};
+use crate::program::{Ran, on_slow_line, run, scratch, until};
 use crate::watch::{Watch, file};
 use serde_json::Value;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn a_scheduled_test_measures_the_line_and_raises_no_alert() {
     // An emulated line and the load on it take the CPU that probes of other tests need.
-    let _alone = alone();
+    let _slow = on_slow_line();
     let store = scratch().join("tested");
     let config = config(&store, "tested", ALERTS);
     let watch = watch(&config);

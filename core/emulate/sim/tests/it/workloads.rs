@@ -168,9 +168,9 @@ fn a_backup_gives_way() {
 
 #[test]
 fn an_unknown_congestion_control_is_an_error() {
-    let load = "[load]\nup_flows = 1\nduration = \"1s\"\ncongestion_control = \"westwood\"\n";
+    let load = "[load]\nup_flows = 1\nduration = \"1s\"\ncongestion_control = \"illinois\"\n";
     let run = over("fq_codel", load).run;
-    assert!(run.notes.iter().any(|note| matches!(note, fathom_run::Note::CongestionControlNotSimulated { requested } if requested == "westwood")), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| matches!(note, fathom_run::Note::CongestionControlNotSimulated { requested } if requested == "illinois")), "{:?}", run.notes);
 }
 
 #[test]

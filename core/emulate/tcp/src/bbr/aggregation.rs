@@ -10,7 +10,7 @@ const MAX_TIME: Duration = Duration::from_millis(100);
 
 /// The maximum excess of ACKed packets over expected ones in the last five to ten rounds.
 #[derive(Clone, Debug)]
-pub(super) struct Aggregation {
+pub(crate) struct Aggregation {
     start: Time,
     acked: u32,
     extra: [u32; 2],
@@ -19,14 +19,14 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Aggregation { start: Time::ZERO, acked: 0, extra: [0; 2], current: 0, rounds: 0 }
     }
-    pub(super) fn restart(&mut self, now: Time) {
+    pub(crate) fn restart(&mut self, now: Time) {
         self.start = now;
         self.acked = 0;
     }
-    pub(super) fn on_round(&mut self) {
+    pub(crate) fn on_round(&mut self) {
         self.rounds += 1;
         if self.rounds >= WINDOW_ROUNDS {
             self.rounds = 0;
@@ -34,7 +34,7 @@ impl Aggregation {
             self.extra[self.current] = 0;
         }
     }
-    pub(super) fn on_ack(&mut self, now: Time, acked: u32, rate: u64, cwnd: u32) {
+    pub(crate) fn on_ack(&mut self, now: Time, acked: u32, rate: u64, cwnd: u32) {
         let mut expected = super::packets_in(rate, now.saturating_since(self.start));
         if u64::from(self.acked) <= expected || self.acked + acked >= MAX_PACKETS {
             self.restart(now);
@@ -46,7 +46,7 @@ impl Aggregation {
         *largest = extra.max(*largest);
     }
     /// Packets by which to raise the window.
-    pub(super) fn allowance(&self, rate: u64) -> u32 {
+    pub(crate) fn allowance(&self, rate: u64) -> u32 {
         let most = super::packets_in(rate, MAX_TIME);
         u64::from(self.extra[0].max(self.extra[1])).min(most) as u32
     }

@@ -203,6 +203,7 @@ mod tests {
             in_flight_before: 10,
             in_flight: 8,
             delivered: 100,
+            lost: 0,
             delivered_ce: 0,
             next_packet: 108,
             acked_packet: 100,

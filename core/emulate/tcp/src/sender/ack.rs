@@ -231,6 +231,7 @@ impl Sender {
             in_flight_before,
             in_flight: self.flight.in_network(),
             delivered: self.rate.delivered,
+            lost: self.flight.losses,
             delivered_ce: self.delivered_ce,
             next_packet: self.flight.next(),
             acked_packet: self.flight.first(),

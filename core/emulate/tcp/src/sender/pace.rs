@@ -4,8 +4,6 @@ use super::batch::{LEAST, MOST};
 use crate::Control;
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// Maximum duration of a batch: 1 s / 1024 of the rate.
-const BATCH: Duration = Duration::from_nanos(976_563);
 /// Segments at the start that are not paced. Linux: 10.
 const UNPACED: u64 = 10;
 /// Percent of the window per RTT: Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`.
@@ -36,14 +34,14 @@ impl Pacer {
     pub(super) fn batch(&self) -> Option<u32> {
         self.rate.map(|_| self.batch)
     }
-    fn set(&mut self, rate: Option<Rate>, mss: u32) {
+    fn set(&mut self, rate: Option<Rate>, mss: u32, burst: Duration) {
         if self.rate == rate {
             return;
         }
         self.rate = rate;
         let Some(rate) = rate else { return };
         self.gap = rate.serialization_time(Bytes(u64::from(mss)));
-        let packets = BATCH.as_nanos() / self.gap.as_nanos().max(1);
+        let packets = burst.as_nanos() / self.gap.as_nanos().max(1);
         self.batch = u32::try_from(packets).unwrap_or(MOST).clamp(LEAST, MOST);
     }
     fn send(&mut self, segments: u32, now: Time) {
@@ -61,7 +59,7 @@ impl Sender {
             self.window.pacing = self.usual_pace();
         }
         if self.window.pacing != self.pacer.rate {
-            self.pacer.set(self.window.pacing, self.config.mss);
+            self.pacer.set(self.window.pacing, self.config.mss, self.control.burst_time());
         }
     }
     fn usual_pace(&self) -> Option<Rate> {

@@ -1,7 +1,7 @@
 //! What is sent, and when.
 use super::Sender;
 use super::flight::Sent;
-use crate::Data;
+use crate::{Control, Data, Ect};
 use fathom_units::Time;
 
 impl Sender {
@@ -31,7 +31,7 @@ impl Sender {
         }
         self.syn_sent = Some(now);
         self.arm_opening(now);
-        Some(Data { seq: 0, len: 0, sent_at: now, syn: true, cwr: false, push: false, ect: false })
+        Some(Data { seq: 0, len: 0, sent_at: now, syn: true, cwr: false, push: false, ect: Ect::Not })
     }
 
     fn transmit(&mut self, now: Time) -> Option<Data> {
@@ -97,7 +97,7 @@ impl Sender {
         self.flight.push(Sent::new(seq, len, now, self.rate.stamp(now)));
         self.after_sending(now);
         let cwr = core::mem::take(&mut self.cwr);
-        Data { seq, len: u32::from(len), sent_at: now, syn: false, cwr, push: false, ect: self.config.ecn }
+        Data { seq, len: u32::from(len), sent_at: now, syn: false, cwr, push: false, ect: self.codepoint() }
     }
 
     /// Retransmits a lost packet.
@@ -123,10 +123,18 @@ impl Sender {
             syn: false,
             cwr: false,
             push: false,
-            ect: false,
+            ect: Ect::Not,
         })
     }
 
+    /// The codepoint of new data.
+    fn codepoint(&self) -> Ect {
+        match self.config.ecn {
+            false => Ect::Not,
+            true if self.control.is_l4s() => Ect::One,
+            true => Ect::Zero,
+        }
+    }
     fn after_sending(&mut self, now: Time) {
         self.last_sent = Some(now);
         self.has_sent = true;

@@ -12,7 +12,8 @@ fn names_round_trip() {
 #[test]
 fn an_unknown_name_lists_the_known_names() {
     let error = "newreno".parse::<ControlKind>().unwrap_err().to_string();
-    let message = "unknown congestion control \"newreno\" (known: reno cubic bbr dctcp vegas ledbat)";
+    let message = "unknown congestion control \"newreno\" (known: reno cubic bbr dctcp vegas westwood \
+        ledbat ledbat++ cubic-hystart++ bbr3 prague copa)";
     assert_eq!(error, message);
 }
 

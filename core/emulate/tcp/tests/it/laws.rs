@@ -9,7 +9,7 @@ fn seconds(n: u64) -> Time {
 }
 
 /// Mean and maximum of the queueing delay in ms over the last `span`.
-fn queue(line: &mut Line, span: Duration) -> (f64, f64) {
+pub(crate) fn queue(line: &mut Line, span: Duration) -> (f64, f64) {
     let (mut area, mut largest, mut last) = (0.0_f64, 0.0_f64, line.now);
     let begin = line.now;
     line.run(begin + span, |line| {

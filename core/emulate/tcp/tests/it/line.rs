@@ -3,6 +3,15 @@ use crate::path::Path;
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
 
+/// An ACK in flight.
+#[derive(Clone, Copy)]
+struct Pending {
+    at: Time,
+    path: usize,
+    is_lost: bool,
+    is_marked: bool,
+}
+
 pub(crate) struct Line {
     pub(crate) paths: Vec<Path>,
     pub(crate) now: Time,
@@ -10,8 +19,10 @@ pub(crate) struct Line {
     service: Duration,
     rtt: Duration,
     free_at: Time,
-    /// ACKs in flight, in order: when, for which path, and whether its packet arrived.
-    pending: VecDeque<(Time, usize, bool)>,
+    /// ACKs in flight, in order.
+    pending: VecDeque<Pending>,
+    /// Packets that wait longer are marked.
+    marks_from: Duration,
     /// Whether the packet with this number (over all paths) is lost.
     is_lost: Box<dyn FnMut(u64) -> bool>,
     sent: u64,
@@ -26,12 +37,21 @@ impl Line {
             rtt,
             free_at: Time::ZERO,
             pending: VecDeque::new(),
+            marks_from: Duration::MAX,
             is_lost: Box::new(|_| false),
             sent: 0,
         }
     }
     pub(crate) fn losing(self, is_lost: impl FnMut(u64) -> bool + 'static) -> Self {
         Line { is_lost: Box::new(is_lost), ..self }
+    }
+    /// A queue that marks all packets that wait longer than `delay`.
+    pub(crate) fn marking(self, delay: Duration) -> Self {
+        Line { marks_from: delay, ..self }
+    }
+    /// The link becomes slower or faster.
+    pub(crate) fn set_service(&mut self, service: Duration) {
+        self.service = service;
     }
     /// Adds a path that begins now.
     pub(crate) fn join(&mut self, path: Path) {
@@ -50,8 +70,10 @@ impl Line {
         action(path);
         for _ in before..path.next {
             self.sent += 1;
+            let is_marked = self.queueing() > self.marks_from;
             self.free_at = self.free_at.max(self.now) + self.service;
-            self.pending.push_back((self.free_at + self.rtt, index, (self.is_lost)(self.sent)));
+            let (at, is_lost) = (self.free_at + self.rtt, (self.is_lost)(self.sent));
+            self.pending.push_back(Pending { at, path: index, is_lost, is_marked });
         }
     }
     fn next_wake(&self) -> Option<(Time, usize)> {
@@ -64,14 +86,19 @@ impl Line {
             let wake = self.next_wake();
             let ack = self.pending.front().copied();
             match (ack, wake) {
-                (Some((at, index, lost)), wake) if at <= until && wake.is_none_or(|(wake, _)| at <= wake) => {
+                (Some(Pending { at, path, is_lost, is_marked }), wake)
+                    if at <= until && wake.is_none_or(|(wake, _)| at <= wake) =>
+                {
                     self.pending.pop_front();
                     self.now = at;
-                    self.act(index, |path| {
-                        if lost {
+                    self.act(path, |path| {
+                        if is_lost {
                             path.lose_one();
                         }
-                        path.ack(1, None, false);
+                        if is_marked {
+                            path.mark();
+                        }
+                        path.ack(1, None, is_marked);
                     });
                 }
                 (_, Some((at, index))) if at <= until => {

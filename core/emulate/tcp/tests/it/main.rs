@@ -1,6 +1,7 @@
 //! Tests of TCP: windows after each ACK, closed forms and published values.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod bbr;
+mod bbr3;
 mod kernel;
 mod kinds;
 mod laws;
@@ -8,6 +9,7 @@ mod line;
 mod pair;
 mod path;
 mod receiver;
+mod recent;
 mod repairs;
 mod response;
 mod rough;

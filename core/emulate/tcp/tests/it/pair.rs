@@ -1,6 +1,6 @@
 //! A real sender and receiver with a link between them, in virtual time.
 use fathom_tcp::{
-    Ack, AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender,
+    Ack, AnyControl, Control, ControlConfig, ControlKind, Data, Ect, Receiver, ReceiverConfig, Sender,
     SenderConfig,
 };
 use fathom_units::{Duration, Time};
@@ -31,7 +31,7 @@ pub(crate) struct Pair {
     pub(crate) receiver: Receiver,
     pub(crate) now: Time,
     pub(crate) drops: u64,
-    link: Link,
+    pub(crate) link: Link,
     free_at: Time,
     /// Departure time of each queued packet.
     leave_at: VecDeque<Time>,
@@ -90,7 +90,7 @@ impl Pair {
                 continue;
             }
             self.queue(self.link.service);
-            let is_marked = data.ect && waiting > self.link.marks_from;
+            let is_marked = data.ect != Ect::Not && waiting > self.link.marks_from;
             self.data.push_back((self.free_at + self.link.rtt / 2, data, is_marked));
         }
     }

@@ -23,6 +23,8 @@ pub(crate) struct Path {
     pub(crate) window: Window,
     pub(crate) now: Time,
     pub(crate) recovery: Recovery,
+    /// Sends as ACKs arrive, whatever the control says.
+    pub(crate) ignores_pacing: bool,
     sent: VecDeque<Sent>,
     pub(crate) acked: u64,
     pub(crate) next: u64,
@@ -39,6 +41,7 @@ pub(crate) struct Path {
     may_send_at: Time,
     recovery_ends: u64,
     losses: u32,
+    lost: u32,
     mss: u64,
 }
 
@@ -49,6 +52,7 @@ impl Path {
             window: Window { cwnd: INITIAL_WINDOW, ssthresh: u32::MAX, pacing: None },
             now: Time::ZERO,
             recovery: Recovery::Open,
+            ignores_pacing: false,
             sent: VecDeque::new(),
             acked: 0,
             next: 0,
@@ -65,6 +69,7 @@ impl Path {
             may_send_at: Time::ZERO,
             recovery_ends: 0,
             losses: 0,
+            lost: 0,
             mss: u64::from(config.mss),
         }
     }
@@ -111,7 +116,7 @@ impl Path {
         self.sent.push_back(Sent { at: self.now, delivered, delivered_at, first_at });
         self.next += 1;
         self.last_sent = Some(self.now);
-        if let Some(rate) = self.window.pacing {
+        if let Some(rate) = self.window.pacing.filter(|_| !self.ignores_pacing) {
             self.may_send_at = self.may_send_at.max(self.now) + rate.serialization_time(Bytes(self.mss));
         }
     }
@@ -135,7 +140,8 @@ impl Path {
         self.delivered_ce += if is_marked { u64::from(packets) } else { 0 };
         self.delivered_at = self.now;
         self.first_at = newest.at;
-        if self.recovery == Recovery::Recovery && self.acked >= self.recovery_ends {
+        let is_reducing = matches!(self.recovery, Recovery::Recovery | Recovery::Cwr);
+        if is_reducing && self.acked >= self.recovery_ends {
             self.recovery = Recovery::Open;
             self.control.on_event(WindowEvent::Recovered, self.now, &mut self.window);
         }
@@ -152,6 +158,7 @@ impl Path {
             in_flight_before,
             in_flight: self.in_flight(),
             delivered: self.acked,
+            lost: self.lost,
             delivered_ce: self.delivered_ce,
             next_packet: self.next,
             acked_packet: self.acked,
@@ -176,12 +183,23 @@ impl Path {
     /// Detects and repairs the loss of one packet. At most one reduction per window of data.
     pub(crate) fn lose_one(&mut self) {
         self.losses += 1;
+        self.lost += 1;
         if self.recovery == Recovery::Recovery {
             return;
         }
         self.recovery = Recovery::Recovery;
+        self.begin_reduction(Cause::Loss);
+    }
+    /// An ECN echo: reduces the window once per window of data.
+    pub(crate) fn mark(&mut self) {
+        if self.recovery == Recovery::Open {
+            self.recovery = Recovery::Cwr;
+            self.begin_reduction(Cause::Ecn);
+        }
+    }
+    fn begin_reduction(&mut self, cause: Cause) {
         self.recovery_ends = self.next;
-        self.window.ssthresh = self.control.reduce(Cause::Loss, self.now, &self.window);
+        self.window.ssthresh = self.control.reduce(cause, self.now, &self.window);
         if !self.control.owns_window() {
             self.window.cwnd = self.window.ssthresh;
         }

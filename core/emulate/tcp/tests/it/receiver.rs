@@ -1,5 +1,5 @@
 //! When and what the receiver ACKs, by hand from Linux's rules, RFC 2018, 2883, 3168 and 8257.
-use fathom_tcp::{Ack, Data, Receiver, ReceiverConfig};
+use fathom_tcp::{Ack, Data, Ect, Receiver, ReceiverConfig};
 use fathom_units::{Duration, Time};
 
 const MSS: u64 = 1448;
@@ -35,7 +35,8 @@ impl Host {
         host
     }
     fn open(&mut self, rtt: Duration) {
-        let syn = Data { seq: 0, len: 0, sent_at: self.now, syn: true, cwr: false, push: false, ect: false };
+        let syn =
+            Data { seq: 0, len: 0, sent_at: self.now, syn: true, cwr: false, push: false, ect: Ect::Not };
         assert!(self.receiver.on_data(&syn, false, self.now).is_some_and(|ack| ack.syn));
         self.now += rtt;
     }
@@ -47,7 +48,7 @@ impl Host {
             syn: false,
             cwr: false,
             push: false,
-            ect: true,
+            ect: Ect::Zero,
         }
     }
     fn receive(&mut self, packet: u64) -> Option<Ack> {

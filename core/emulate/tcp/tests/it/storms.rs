@@ -11,6 +11,7 @@ struct Storm {
     delivered: u64,
     next: u64,
     marked: u64,
+    lost: u32,
 }
 
 impl Storm {
@@ -41,6 +42,7 @@ impl Storm {
         self.next = self.next.max(self.delivered) + self.rng.below(70);
         let in_flight = (self.next - self.delivered) as u32;
         let losses = self.pick(&[0, 0, 0, 1, 50]);
+        self.lost = self.lost.wrapping_add(losses);
         let rtt = self.duration();
         AckEvent {
             now: self.now,
@@ -54,6 +56,7 @@ impl Storm {
             in_flight_before: in_flight + newly_acked,
             in_flight,
             delivered: self.delivered,
+            lost: self.lost,
             delivered_ce: self.marked,
             next_packet: self.next,
             acked_packet: self.delivered,
@@ -98,8 +101,8 @@ fn windows_stay_usable_in_a_storm_of_events() {
             let config = ControlConfig { granularity, seed, ..ControlConfig::default() };
             let mut control = AnyControl::new(*kind, &config);
             let mut window = Window { cwnd: 10, ssthresh: u32::MAX, pacing: None };
-            let mut storm =
-                Storm { rng: Rng::stream(seed, "storm"), now: Time::ZERO, delivered: 0, next: 10, marked: 0 };
+            let rng = Rng::stream(seed, "storm");
+            let mut storm = Storm { rng, now: Time::ZERO, delivered: 0, next: 10, marked: 0, lost: 0 };
             for step in 0..3_000 {
                 let gap = storm.duration() / 16;
                 storm.now += gap;
