@@ -285,6 +285,11 @@ fn vegas() {
 }
 
 #[test]
+fn westwood() {
+    conform("westwood");
+}
+
+#[test]
 fn dctcp() {
     conform("dctcp");
 }
