@@ -173,7 +173,7 @@ impl Control for Copa {
             self.steer(ack, window);
         }
         self.end_round(ack, window.cwnd);
-        // Two windows per RTT, so that packets are not sent in bursts (section 2.1).
+        // Two windows per RTT, so that packets are not sent in bursts.
         let bits = u128::from(u64::from(window.cwnd) * self.mss * 16) * 1_000_000_000;
         let rate = bits.checked_div(u128::from(self.standing.get().as_nanos()));
         window.pacing = rate.map(|rate| Rate::from_bits_per_second(u64::try_from(rate).unwrap_or(u64::MAX)));

@@ -5,11 +5,11 @@ use crate::reno::{growth, half};
 use crate::{AckEvent, Cause, Control, Recovery, Window};
 use fathom_units::{Duration, Time};
 
-/// Queueing delay that the flow keeps (section 4.1).
+/// Queueing delay that the flow keeps.
 const TARGET: Duration = Duration::from_millis(60);
 /// Reno's growth is divided by 2 TARGET / base, at most by this (section 4.2).
 const MAX_DIVISOR: u64 = 16;
-/// Minimum window in packets, and the window of a slowdown (section 4.4).
+/// Minimum window in packets, and the window of a slowdown.
 const MIN_CWND: u32 = 2;
 /// Round trips between the end of slow start and the first slowdown, and of a slowdown.
 const SLOWDOWN_ROUNDS: u64 = 2;
@@ -71,7 +71,7 @@ impl LedbatPlusPlus {
         self.add(i64::from(acked) * ONE / self.divisor() as i64, window);
         window.cwnd = window.cwnd.min(window.ssthresh.max(MIN_CWND));
     }
-    /// Section 4.3: grows below the target; above it falls by the excess, at most by half a round.
+    /// Grows below the target; above it falls by the excess, at most by half a round.
     fn steer(&mut self, ack: &AckEvent, acked: u32, window: &mut Window) {
         let queueing = self.delays.queueing();
         if queueing <= TARGET {

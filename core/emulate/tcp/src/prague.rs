@@ -13,7 +13,7 @@ const ONE: u64 = 1 << SHIFT;
 const G_SHIFT: u32 = 4;
 /// Minimum window, in packets.
 const MIN_CWND: u32 = 2;
-/// Shorter round trips behave as this one (section 2.4.4, `RTT_VIRT_MIN`),
+/// Shorter round trips behave as this one (`RTT_VIRT_MIN`),
 const VIRTUAL_RTT: Duration = Duration::from_millis(25);
 /// but only after this many rounds, so that short transfers are not slowed down.
 const TRANSITION_ROUNDS: u32 = 500;

@@ -157,7 +157,7 @@ fn ledbat_plus_plus_flows_share() {
     assert!(mean <= 75.0, "{mean} ms");
 }
 
-/// Section 2.2 of the paper: with delta 0.5 a flow's queue moves between 0 and 2.5 / delta = 5
+/// According to the paper, with delta 0.5 a flow's queue moves between 0 and 2.5 / delta = 5
 /// packets, and flows have equal rates.
 #[test]
 fn copa_keeps_a_few_packets_in_the_queue() {
