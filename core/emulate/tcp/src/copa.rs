@@ -89,12 +89,14 @@ impl Copa {
             is_slow_start: true,
         }
     }
-    fn add_rtt(&mut self, ack: &AckEvent, rtt: Duration) {
+    fn add_rtt(&mut self, ack: &AckEvent, rtt: Duration, cwnd: u32) {
         self.standing.add(ack.now, ack.srtt / 2, rtt);
         self.min_rtt.add(ack.now, MIN_RTT_WINDOW, rtt);
         self.max_rtt.add(ack.now, ack.srtt * 4, rtt);
         let range = self.max_rtt.get().saturating_sub(self.min_rtt.get());
-        if self.queueing() <= range / NEARLY_EMPTY {
+        // On a slow link a tenth of the range is less than the packets that the flow itself keeps.
+        let own = self.standing.get() * u64::from(DEFAULT_INVERSE_DELTA) / u64::from(cwnd.max(1));
+        if self.queueing() <= own.max(range / NEARLY_EMPTY) {
             self.empty_at = ack.now;
         }
     }
@@ -166,7 +168,7 @@ impl Copa {
 impl Control for Copa {
     fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
         if let Some(rtt) = ack.rtt {
-            self.add_rtt(ack, rtt);
+            self.add_rtt(ack, rtt, window.cwnd);
         }
         self.had_loss |= ack.rate.is_some_and(|sample| sample.losses > 0);
         if self.standing.get() < Duration::MAX {

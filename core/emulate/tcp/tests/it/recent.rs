@@ -2,6 +2,7 @@
 //! specifications say.
 use crate::laws::queue;
 use crate::line::Line;
+use crate::pair::{Link, Pair};
 use crate::path::Path;
 use fathom_tcp::{AnyControl, Cause, Control, ControlConfig, ControlKind, SlowStartExit};
 use fathom_units::{Duration, Time};
@@ -173,6 +174,28 @@ fn copa_keeps_a_few_packets_in_the_queue() {
     line.run(seconds(60), |_| {});
     let got = shares(&mut line, Duration::from_secs(30));
     assert!(got[0] < 1.3 * got[1] && got[1] < 1.3 * got[0], "{got:?}");
+}
+
+/// On a slow link, too, where a tenth of the RTT's range is less than a packet: no other flow fills
+/// the queue. Against one that does, Copa keeps up.
+#[test]
+fn copa_recognizes_that_it_is_alone() {
+    let link = Link { room: 170, ..Link::new(Duration::from_micros(600), Duration::from_millis(20)) };
+    let mut pair = Pair::new(ControlKind::Copa, Duration::from_millis(1), link);
+    let mut largest = Duration::ZERO;
+    for at_ms in (2_000..60_000).step_by(20) {
+        pair.run(Time::ZERO + Duration::from_millis(at_ms));
+        largest = largest.max(pair.queueing());
+    }
+    assert!(largest < Duration::from_millis(15), "{largest}");
+    let mut line = Line::new(Duration::from_millis(1), Duration::from_millis(50))
+        .losing(|sent| sent.is_multiple_of(2_000));
+    line.join(new(ControlKind::Reno));
+    line.run(seconds(20), |_| {});
+    line.join(new(ControlKind::Copa));
+    line.run(seconds(40), |_| {});
+    let got = shares(&mut line, Duration::from_secs(60));
+    assert!(got[1] > 0.2 * got[0], "{got:?}");
 }
 
 /// Windows of the rounds of slow start, behind a queue that the window fills.
