@@ -33,6 +33,9 @@ PLANS = {
         Cell(**LINE, q=q, cc="vegas")
         for q in "pfifo1000 pfifo256 codel fq_codel pie fq_pie cake sfq red sfb".split()
     ],
+    "westwood": [
+        Cell(**LINE, q=q, cc="westwood") for q in "pfifo1000 fq_codel codel pie pfifo33 red".split()
+    ],
     "dctcp": [
         Cell(**LINE, q=q, cc="dctcp", ecn=1)
         for q in "redecn codelecn fq_codel pieecn fqpieecn cake sfb".split()

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Deref;
 use fathom_qdisc::{Ecn, End, Packet as Queueable, PureAck};
-use fathom_tcp::{Ack, Data, Ect, SackRange};
+use fathom_tcp::{Ack, Data, SackRange};
 use fathom_units::{Bytes, Direction, Time};
 
 /// Headers of IPv4 and of TCP with timestamps.
@@ -186,25 +186,20 @@ pub(crate) struct Label {
 }
 
 impl Label {
-    fn packet(self, body: Body, ip_len: u16, ecn: u8) -> Packet {
+    fn packet(self, body: Body, ip_len: u16, ecn: Ecn) -> Packet {
         let Part { near, far } = self.part;
         let (to_user, joins, leaves) = match self.travel {
             Direction::Up => (0, near, far),
             Direction::Down => (TO_USER, far, near),
         };
         let (kind, flags, amount, numbers, sack) = body.held();
-        let (tos, side) = ((self.dscp << 2) | ecn, self.host | to_user);
+        let (tos, side) = (ecn.in_class(self.dscp << 2), self.host | to_user);
         Packet { numbers, sack, amount, flow: self.flow, ip_len, tos, side, kind, flags, joins, leaves }
     }
     pub(crate) fn data(self, data: &Data) -> Packet {
-        let Data { seq, len, sent_at, syn, cwr, push, ect } = *data;
+        let Data { seq, len, sent_at, syn, cwr, push, ecn } = *data;
         let ip_len = if syn { SYN_LEN } else { TCP_HEADERS + len as u16 };
         let body = Body::Data { seq, sent_at, len, syn, cwr, push };
-        let ecn = match ect {
-            Ect::Not => NOT_ECT,
-            Ect::Zero => ECT0,
-            Ect::One => ECT1,
-        };
         self.packet(body, ip_len, ecn)
     }
     pub(crate) fn ack(self, ack: &Ack) -> Packet {
@@ -222,20 +217,20 @@ impl Label {
             window: u32::try_from(ack.window).unwrap_or(u32::MAX),
             flags: flag(ack.ece, ECE) | flag(ack.dsack, DSACK) | flag(ack.syn, SYN),
         };
-        self.packet(body, ip_len, NOT_ECT)
+        self.packet(body, ip_len, Ecn::NotEct)
     }
     pub(crate) fn datagram(self, number: u32, ip_len: u16, sent_at: Time) -> Packet {
-        self.packet(Body::Datagram { number, sent_at }, ip_len, NOT_ECT)
+        self.packet(Body::Datagram { number, sent_at }, ip_len, Ecn::NotEct)
     }
     pub(crate) fn probe(self, body: Body, ip_len: u16) -> Packet {
-        self.packet(body, ip_len, NOT_ECT)
+        self.packet(body, ip_len, Ecn::NotEct)
     }
 }
 
 /// The segment in the body of a data packet.
 pub(crate) const fn segment(body: &Body) -> Option<Data> {
     let Body::Data { seq, sent_at, len, syn, cwr, push } = *body else { return None };
-    Some(Data { seq, len, sent_at, syn, cwr, push, ect: Ect::Not })
+    Some(Data { seq, len, sent_at, syn, cwr, push, ecn: Ecn::NotEct })
 }
 
 /// The ACK in the body of an ACK packet.
@@ -244,11 +239,6 @@ pub(crate) const fn acknowledgement(body: &Body) -> Option<Ack> {
     let (ece, dsack, syn) = (flags & ECE != 0, flags & DSACK != 0, flags & SYN != 0);
     Some(Ack { ack, sack, dsack, echo, received_at, ece, window: window as u64, syn })
 }
-
-const NOT_ECT: u8 = 0;
-const ECT1: u8 = 1;
-const ECT0: u8 = 2;
-const CE: u8 = 3;
 
 impl Packet {
     pub(crate) const fn ip_len(&self) -> u16 {
@@ -259,7 +249,7 @@ impl Packet {
         self.side & TO_USER != 0
     }
     pub(crate) const fn is_marked(&self) -> bool {
-        self.tos & 3 == CE
+        matches!(Ecn::of_class(self.tos), Ecn::Ce)
     }
 }
 
@@ -278,7 +268,7 @@ impl Queueable for BoxedPacket {
         Ecn::of_class(self.0.tos)
     }
     fn set_ce(&mut self) {
-        self.0.tos |= CE;
+        self.0.tos = Ecn::Ce.in_class(self.0.tos);
     }
     fn flow_hash(&self, salt: u64) -> u64 {
         mix(salt ^ (u64::from(self.flow) + 1))

@@ -169,7 +169,10 @@ controls! {
     /// LEDBAT++; boxed because it is large.
     LedbatPlusPlus "ledbat++" (Box<LedbatPlusPlus>) = |_config| Box::new(LedbatPlusPlus::new());
     /// CUBIC with HyStart++, RFC 9406.
-    CubicHyStartPlusPlus "cubic-hystart++" (Cubic) = Cubic::with_hystart_plus_plus;
+    CubicHyStartPlusPlus "cubic-hystart++" (Cubic) = |config: &ControlConfig| {
+        let slow_start_exit = SlowStartExit::HyStartPlusPlus;
+        Cubic::new(&ControlConfig { slow_start_exit, ..config.clone() })
+    };
     /// BBR version 3; boxed because it is large.
     Bbr3 "bbr3" (Box<Bbr3>) = Bbr3::new;
     /// Prague, for L4S queues.

@@ -5,17 +5,15 @@ mod filter;
 mod model;
 mod output;
 mod policer;
+pub(crate) mod rate;
 
 use crate::{AckEvent, Cause, Control, ControlConfig, Recovery, Window, WindowEvent};
 pub(crate) use aggregation::Aggregation;
 use fathom_units::{Duration, Rate, Rng, Time};
 use filter::MaxFilter;
 use policer::Policer;
+use rate::{UNIT, bytes_per_second};
 
-pub(crate) const RATE_SHIFT: u32 = 24;
-pub(crate) const RATE_ONE: u64 = 1 << RATE_SHIFT;
-/// A gain of 1.
-const UNIT: u64 = 256;
 /// 2 / ln 2: the smallest gain that doubles the sending rate each round.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
 /// The inverse of `HIGH_GAIN`: drains the queue of startup in one round.
@@ -32,46 +30,11 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 /// Minimum window, in packets.
 const MIN_CWND: u32 = 4;
-/// Window before the first RTT, RFC 6928.
-const INITIAL_CWND: u32 = 10;
 /// The pipe is full when the rate has grown by less than a quarter for three rounds.
 const FULL_PIPE_GROWTH: (u64, u64) = (5, 4);
 const FULL_PIPE_ROUNDS: u8 = 3;
-/// Pace 1 % below the model, so that no queue persists.
-pub(crate) const PACING_PERCENT: u64 = 99;
 /// Below this rate packets are sent one by one, above it at least in pairs.
 const PAIRS_FROM: u64 = 1_200_000 / 8;
-/// A super-packet has about 1 ms of the pacing rate,
-const BURST_SHIFT: u32 = 10;
-/// at most this many bytes: 64 KiB minus headers.
-pub(crate) const MAX_BURST: u64 = 65_536 - 1 - 320;
-/// RTT assumed for the first pacing rate.
-pub(crate) const NOMINAL_RTT: Duration = Duration::from_millis(1);
-
-pub(crate) fn packet_rate(packets: u64, time: Duration) -> u64 {
-    (packets << RATE_SHIFT) / microseconds(time)
-}
-
-/// True if [`packet_rate`] is at least `rate`.
-fn is_at_least(packets: u64, time: Duration, rate: u64) -> bool {
-    packets << RATE_SHIFT >= rate.saturating_mul(microseconds(time))
-}
-
-/// Microseconds, at least one.
-fn microseconds(time: Duration) -> u64 {
-    (time.as_nanos() / 1_000).max(1)
-}
-
-/// Packets that `rate` delivers in `time`, rounded down.
-fn packets_in(rate: u64, time: Duration) -> u64 {
-    rate.saturating_mul(time.as_nanos() / 1_000) >> RATE_SHIFT
-}
-
-/// `gain` times `rate` in bytes per second.
-pub(crate) fn bytes_per_second(rate: u64, mss: u64, gain: u64) -> u64 {
-    let scaled = u128::from(rate) * u128::from(mss * gain * 1_000_000 / UNIT);
-    u64::try_from(scaled >> RATE_SHIFT).unwrap_or(u64::MAX)
-}
 
 /// The mode of BBR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,13 +138,10 @@ impl Bbr {
     }
     /// The estimated rate of the path, payload only.
     pub fn estimated_rate(&self) -> Rate {
-        Rate::from_bits_per_second(8 * self.bytes_per_second(self.rate(), UNIT))
+        Rate::from_bits_per_second(8 * bytes_per_second(self.rate(), self.mss, UNIT))
     }
     fn rate(&self) -> u64 {
         self.policer.rate().unwrap_or(self.rates.max())
-    }
-    fn bytes_per_second(&self, rate: u64, gain: u64) -> u64 {
-        bytes_per_second(rate, self.mss, gain)
     }
 }
 

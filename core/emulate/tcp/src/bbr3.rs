@@ -9,14 +9,13 @@ mod model;
 mod output;
 
 use crate::bbr::Aggregation;
+use crate::bbr::rate::{UNIT, bytes_per_second};
 use crate::{AckEvent, Cause, Control, ControlConfig, Recovery, Window, WindowEvent};
 use alloc::boxed::Box;
 use fathom_units::{Duration, Rate, Rng, Time};
 use history::History;
 
-/// A gain of 1.
-const UNIT: u64 = 256;
-/// 4 ln 2.
+/// 4 ln 2: the smallest gain that doubles the sending rate each round.
 const STARTUP_GAIN: u64 = UNIT * 277 / 100;
 const DRAIN_GAIN: u64 = UNIT / 2;
 const DOWN_GAIN: u64 = UNIT * 9 / 10;
@@ -31,8 +30,6 @@ const BETA_PERCENT: u64 = 70;
 const USED_PERCENT: u64 = 85;
 /// Minimum window, in packets.
 const MIN_CWND: u32 = 4;
-/// Window before the first RTT, RFC 6928.
-const INITIAL_CWND: u32 = 10;
 /// The pipe is full when the rate has grown by less than a quarter for three rounds,
 const FULL_PIPE_GROWTH: (u64, u64) = (5, 4);
 const FULL_PIPE_ROUNDS: u8 = 3;
@@ -236,7 +233,7 @@ impl Bbr3 {
     }
     /// The maximum rate of the last two cycles, payload only.
     pub fn estimated_rate(&self) -> Rate {
-        Rate::from_bits_per_second(8 * self.bytes_per_second(self.max_rate(), UNIT))
+        Rate::from_bits_per_second(8 * bytes_per_second(self.max_rate(), self.mss, UNIT))
     }
     /// Bound of the packets in flight from probes that lost too much.
     pub fn inflight_longterm(&self) -> Option<u32> {
@@ -248,9 +245,6 @@ impl Bbr3 {
     }
     fn max_rate(&self) -> u64 {
         self.max_rates[0].max(self.max_rates[1])
-    }
-    fn bytes_per_second(&self, rate: u64, gain: u64) -> u64 {
-        crate::bbr::bytes_per_second(rate, self.mss, gain)
     }
     const fn pacing_gain(&self) -> u64 {
         match self.mode {

@@ -4,6 +4,9 @@
 //! the window changes. Windows are in packets of one MSS, as in Linux and its published traces.
 use fathom_units::{Duration, Rate, Time};
 
+/// Linux's bursts: 1 s / 1024 of the rate of sending.
+pub(crate) const BURST_TIME: Duration = Duration::from_nanos(976_563);
+
 /// The limits of the sender, set by the control.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
@@ -146,8 +149,8 @@ pub trait Control {
     fn is_l4s(&self) -> bool {
         false
     }
-    /// Longest burst of a paced sender, as time at its pacing rate. Linux: 1 s / 1024.
+    /// Longest burst of a paced sender, as time at its pacing rate.
     fn burst_time(&self) -> Duration {
-        Duration::from_nanos(976_563)
+        BURST_TIME
     }
 }

@@ -1,8 +1,9 @@
 //! Copa (Arun and Balakrishnan, NSDI 2018): aims at the rate of one packet per `delta` queueing
 //! delays, so that a bottleneck holds a few packets of each flow and empties regularly.
+use crate::fraction::{Fraction, PACKET};
 use crate::reno::MIN_SSTHRESH;
 use crate::{AckEvent, Cause, Control, ControlConfig, Window, WindowEvent};
-use fathom_units::{Duration, Rate, Time};
+use fathom_units::{Bytes, Duration, Rate, Time};
 
 /// 1 / delta without competition: delta is 0.5.
 const DEFAULT_INVERSE_DELTA: u32 = 2;
@@ -16,8 +17,7 @@ const EMPTY_ROUNDS: u64 = 5;
 const NEARLY_EMPTY: u64 = 10;
 /// Rounds in one direction after which the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// Fractions of a packet are in 2^-20.
-const ONE: u64 = 1 << 20;
+/// Minimum window, in packets.
 const MIN_CWND: u32 = 2;
 
 /// Minimum or maximum over the last one to two spans.
@@ -64,7 +64,7 @@ pub struct Copa {
     end: u64,
     start_cwnd: u32,
     had_loss: bool,
-    fraction: i64,
+    fraction: Fraction,
     is_slow_start: bool,
 }
 
@@ -85,7 +85,7 @@ impl Copa {
             end: 0,
             start_cwnd: 0,
             had_loss: false,
-            fraction: 0,
+            fraction: Fraction::default(),
             is_slow_start: true,
         }
     }
@@ -151,17 +151,14 @@ impl Copa {
             // At once: half a round at a high velocity would overshoot.
             self.turn(rises);
         }
-        let per_round = u64::from(self.velocity) * u64::from(self.inverse_delta) * ONE;
+        let per_round = u64::from(self.velocity) * u64::from(self.inverse_delta) * PACKET as u64;
         let moved = (u64::from(ack.newly_acked) * per_round / u64::from(window.cwnd.max(1))) as i64;
         match rises {
             true if !ack.is_cwnd_limited => {}
-            true => self.fraction += moved,
-            false => self.fraction -= moved,
+            true => self.fraction.add(moved),
+            false => self.fraction.add(-moved),
         }
-        let packets = self.fraction / ONE as i64;
-        self.fraction -= packets * ONE as i64;
-        let cwnd = (i64::from(window.cwnd) + packets).max(i64::from(MIN_CWND));
-        window.cwnd = u32::try_from(cwnd).unwrap_or(u32::MAX);
+        self.fraction.apply(window, MIN_CWND);
     }
 }
 
@@ -176,9 +173,9 @@ impl Control for Copa {
         }
         self.end_round(ack, window.cwnd);
         // Two windows per RTT, so that packets are not sent in bursts.
-        let bits = u128::from(u64::from(window.cwnd) * self.mss * 16) * 1_000_000_000;
-        let rate = bits.checked_div(u128::from(self.standing.get().as_nanos()));
-        window.pacing = rate.map(|rate| Rate::from_bits_per_second(u64::try_from(rate).unwrap_or(u64::MAX)));
+        let bytes = Bytes(2 * u64::from(window.cwnd) * self.mss);
+        let standing = Some(self.standing.get()).filter(|rtt| *rtt > Duration::ZERO);
+        window.pacing = standing.map(|rtt| Rate::from_bytes_per(bytes, rtt));
     }
     /// Losses do not reduce the window; against other flows they reduce 1 / delta.
     fn reduce(&mut self, cause: Cause, _now: Time, window: &Window) -> u32 {

@@ -1,5 +1,5 @@
 //! CUBIC (RFC 9438) with Linux's integer arithmetic and jiffies, so that windows match exactly.
-use crate::hystart::HyStart;
+use crate::hystart::{HyStart, SlowStartExit};
 use crate::hystart_plus_plus::HyStartPlusPlus;
 use crate::reno::{Increase, MIN_SSTHRESH, growth, slow_start};
 use crate::{AckEvent, Cause, Control, ControlConfig, Window, WindowEvent};
@@ -118,15 +118,10 @@ impl Cubic {
             computed: (0, 0),
             min_rtt: None,
             hystart: HyStart::new(config.slow_start_exit),
-            plus_plus: None,
+            plus_plus: (config.slow_start_exit == SlowStartExit::HyStartPlusPlus).then(HyStartPlusPlus::new),
             fast_convergence: config.fast_convergence,
             friendliness: config.tcp_friendliness,
         }
-    }
-    /// Creates the control for a new connection whose slow start ends as in RFC 9406.
-    #[must_use]
-    pub fn with_hystart_plus_plus(config: &ControlConfig) -> Self {
-        Cubic { plus_plus: Some(HyStartPlusPlus::new()), ..Cubic::new(config) }
     }
     fn on_rtt(&mut self, ack: &AckEvent, rtt: Duration, window: &mut Window) {
         let tick = self.clock.read(ack.now);

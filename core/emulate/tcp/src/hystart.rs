@@ -26,6 +26,8 @@ pub enum SlowStartExit {
     /// HyStart as in Linux when packetdrill's scripts were written: rounds begin once the window is
     /// 16 packets, during a burst and behind half of its queue, so slow start ends early.
     HyStartFrom16,
+    /// HyStart++ (RFC 9406).
+    HyStartPlusPlus,
 }
 
 /// The state of the current round.

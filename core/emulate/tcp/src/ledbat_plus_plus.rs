@@ -1,5 +1,6 @@
 //! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-01): LEDBAT by the round-trip time, with decreases
 //! that let flows share, and pauses in which they see the path without their own queue.
+use crate::fraction::{Fraction, PACKET};
 use crate::ledbat::Delays;
 use crate::reno::{growth, half};
 use crate::{AckEvent, Cause, Control, Recovery, Window};
@@ -15,8 +16,6 @@ const MIN_CWND: u32 = 2;
 const SLOWDOWN_ROUNDS: u64 = 2;
 /// A slowdown may take a tenth of the time: the next one begins after this many durations.
 const SLOWDOWN_SPACING: u64 = 9;
-/// Fractions of a packet are in 2^-20.
-const ONE: i64 = 1 << 20;
 
 /// Slowdowns.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -36,8 +35,7 @@ enum Phase {
 pub struct LedbatPlusPlus {
     delays: Delays,
     phase: Phase,
-    /// Part of the window that is less than a packet.
-    fraction: i64,
+    fraction: Fraction,
     /// The window falls at most once per round: this packet ends it.
     round_end: u64,
 }
@@ -52,30 +50,31 @@ impl LedbatPlusPlus {
     /// Creates the control for a new connection.
     #[must_use]
     pub fn new() -> Self {
-        LedbatPlusPlus { delays: Delays::new(), phase: Phase::Start, fraction: 0, round_end: 0 }
+        LedbatPlusPlus {
+            delays: Delays::new(),
+            phase: Phase::Start,
+            fraction: Fraction::default(),
+            round_end: 0,
+        }
     }
     /// By how much slower than Reno the window grows.
     fn divisor(&self) -> u64 {
         let base = self.delays.base().as_nanos().max(1);
         (2 * TARGET.as_nanos()).div_ceil(base).clamp(1, MAX_DIVISOR)
     }
-    /// Adds `amount` of packets, in 2^-20.
     fn add(&mut self, amount: i64, window: &mut Window) {
-        self.fraction += amount;
-        let packets = self.fraction / ONE;
-        self.fraction -= packets * ONE;
-        let cwnd = i64::from(window.cwnd) + packets;
-        window.cwnd = u32::try_from(cwnd.max(i64::from(MIN_CWND))).unwrap_or(u32::MAX);
+        self.fraction.add(amount);
+        self.fraction.apply(window, MIN_CWND);
     }
     fn slow_start(&mut self, acked: u32, window: &mut Window) {
-        self.add(i64::from(acked) * ONE / self.divisor() as i64, window);
+        self.add(i64::from(acked) * PACKET / self.divisor() as i64, window);
         window.cwnd = window.cwnd.min(window.ssthresh.max(MIN_CWND));
     }
-    /// Grows below the target; above it falls by the excess, at most by half a round.
+    /// Grows below the target; above it falls by the excess, at most by half the window a round.
     fn steer(&mut self, ack: &AckEvent, acked: u32, window: &mut Window) {
         let queueing = self.delays.queueing();
         if queueing <= TARGET {
-            let grown = i64::from(acked) * ONE / self.divisor() as i64;
+            let grown = i64::from(acked) * PACKET / self.divisor() as i64;
             self.add(grown / i64::from(window.cwnd.max(1)), window);
             return;
         }
@@ -84,9 +83,9 @@ impl LedbatPlusPlus {
         }
         self.round_end = ack.next_packet;
         let (excess, target) = ((queueing - TARGET).as_nanos(), TARGET.as_nanos());
-        let cwnd = i64::from(window.cwnd) * ONE;
+        let cwnd = i64::from(window.cwnd) * PACKET;
         let fall = (i128::from(cwnd) * i128::from(excess) / i128::from(target)).min(i128::from(cwnd / 2));
-        self.add(ONE / self.divisor() as i64 - fall as i64, window);
+        self.add(PACKET / self.divisor() as i64 - fall as i64, window);
         window.ssthresh = window.ssthresh.min(window.cwnd.max(MIN_CWND));
     }
     fn follow(&mut self, ack: &AckEvent, acked: u32, window: &mut Window) {
@@ -101,7 +100,7 @@ impl LedbatPlusPlus {
             Phase::Steady { slows_at } if ack.now >= slows_at && ack.recovery == Recovery::Open => {
                 window.ssthresh = window.cwnd.max(MIN_CWND);
                 window.cwnd = MIN_CWND;
-                self.fraction = 0;
+                self.fraction = Fraction::default();
                 self.phase = Phase::Slow { began: ack.now, until: ack.now + ack.srtt * SLOWDOWN_ROUNDS };
             }
             // After a timeout.
@@ -128,7 +127,7 @@ impl Control for LedbatPlusPlus {
         }
     }
     fn reduce(&mut self, _cause: Cause, _now: Time, window: &Window) -> u32 {
-        self.fraction = 0;
+        self.fraction = Fraction::default();
         half(window)
     }
 }

@@ -2,11 +2,12 @@
 //! L4S: DCTCP that paces, counts fractions of packets, and depends less on the RTT.
 //!
 //! The receiver's exact echo stands for AccECN: both report each marked packet.
+use crate::fraction::{Fraction, PACKET};
 use crate::reno::{MIN_SSTHRESH, half, slow_start};
 use crate::{AckEvent, Cause, Control, ControlConfig, Recovery, Window, WindowEvent};
-use fathom_units::{Duration, FULL_IP_PACKET, FULL_TCP_PAYLOAD, Rate, Time};
+use fathom_units::{Bytes, Duration, FULL_IP_PACKET, FULL_TCP_PAYLOAD, Rate, Time};
 
-/// Fractions are in 2^-20, as in the reference implementation for Linux.
+/// Alpha is in 2^-20, as in the reference implementation for Linux.
 const SHIFT: u32 = 20;
 const ONE: u64 = 1 << SHIFT;
 /// g = 1/16: alpha is stored times 16, so that its remainder is kept.
@@ -32,8 +33,7 @@ pub struct Prague {
     alpha: u64,
     /// No mark so far: alpha is kept at 1, so the first mark halves the window.
     is_unmarked: bool,
-    /// Part of the window that is less than a packet.
-    fraction: i64,
+    fraction: Fraction,
     /// Packets delivered with a mark, as of the last ACK.
     marked: u64,
     /// Packets delivered, and marked ones among them, at the start of this round.
@@ -55,7 +55,7 @@ impl Prague {
             packet: u64::from(config.mss) + HEADERS,
             alpha: ONE << G_SHIFT,
             is_unmarked: true,
-            fraction: 0,
+            fraction: Fraction::default(),
             marked: 0,
             start: (0, 0),
             end: 0,
@@ -72,35 +72,20 @@ impl Prague {
     fn waits(&self, then: Time, now: Time) -> bool {
         self.rounds >= TRANSITION_ROUNDS && now < then + VIRTUAL_RTT
     }
-    /// Packets by which the window grows in a round: less than 1 for short round trips. The square,
-    /// because short rounds are also more frequent.
+    /// By how much the window grows in a round, in 2^-20 packets: less than a packet for short
+    /// round trips. The square, because short rounds are also more frequent.
     fn increase(&self, srtt: Duration) -> u64 {
         let (rtt, most) = (srtt.as_nanos() / 1_000, VIRTUAL_RTT.as_nanos() / 1_000);
         if self.rounds < TRANSITION_ROUNDS || rtt >= most {
-            return ONE;
+            return PACKET as u64;
         }
-        (rtt * rtt * ONE + most * most / 2) / (most * most)
+        (rtt * rtt * PACKET as u64 + most * most / 2) / (most * most)
     }
     fn grow(&mut self, ack: &AckEvent, unmarked: u32, window: &mut Window) {
         let rest = u64::from(slow_start(window, unmarked));
         let cwnd = u64::from(window.cwnd.max(1));
         let grown = (rest * self.increase(ack.srtt) + cwnd / 2) / cwnd;
-        self.fraction += grown as i64;
-    }
-    /// Moves whole packets from the fraction to the window.
-    fn apply(&mut self, window: &mut Window) {
-        let packets = self.fraction / ONE as i64;
-        self.fraction -= packets * ONE as i64;
-        if packets >= 0 {
-            window.cwnd = window.cwnd.saturating_add(packets as u32);
-            return;
-        }
-        let cwnd = window.cwnd.saturating_sub(packets.unsigned_abs() as u32);
-        if cwnd < MIN_CWND {
-            self.fraction = 0;
-        }
-        window.cwnd = cwnd.max(MIN_CWND);
-        window.ssthresh = window.cwnd;
+        self.fraction.add(grown as i64);
     }
     /// Once per round trip, or per virtual one.
     fn end_round(&mut self, ack: &AckEvent, window: &Window) {
@@ -121,12 +106,10 @@ impl Prague {
         }
     }
     /// One window per RTT, two in slow start.
-    fn pace(&self, ack: &AckEvent, window: &Window) -> Option<Rate> {
+    fn pace(&self, ack: &AckEvent, window: &Window) -> Rate {
         let packets = u64::from(window.cwnd.max(ack.in_flight));
         let doubled = if window.cwnd < window.ssthresh / 2 { 2 } else { 1 };
-        let bits = u128::from(packets * self.packet * 8 * doubled) * 1_000_000_000;
-        let rate = bits.checked_div(u128::from(ack.srtt.as_nanos()))?;
-        Some(Rate::from_bits_per_second(u64::try_from(rate).unwrap_or(u64::MAX)))
+        Rate::from_bytes_per(Bytes(packets * self.packet * doubled), ack.srtt)
     }
 }
 
@@ -140,27 +123,29 @@ impl Control for Prague {
         if unmarked > 0 && ack.is_cwnd_limited && ack.recovery != Recovery::Recovery {
             self.grow(ack, unmarked, window);
         }
-        self.apply(window);
+        if self.fraction.apply(window, MIN_CWND) {
+            window.ssthresh = window.cwnd;
+        }
         self.end_round(ack, window);
-        window.pacing = self.pace(ack, window);
+        window.pacing = Some(self.pace(ack, window)).filter(|_| ack.srtt > Duration::ZERO);
     }
     fn reduce(&mut self, cause: Cause, now: Time, window: &Window) -> u32 {
-        let cwnd = u64::from(window.cwnd) << SHIFT;
+        let cwnd = i64::from(window.cwnd) * PACKET;
         match cause {
             Cause::Ecn if self.waits(self.reduced_at, now) => window.ssthresh,
             Cause::Ecn => {
                 self.reduced_at = now;
-                let share = u128::from(cwnd) * u128::from(self.alpha());
-                self.fraction -= (share >> (SHIFT + 1)) as i64;
+                let share = i128::from(cwnd) * i128::from(self.alpha());
+                self.fraction.add(-((share >> (SHIFT + 1)) as i64));
                 window.ssthresh
             }
             Cause::Loss => {
-                self.fraction -= (cwnd / 2) as i64 + self.fraction / 2;
+                self.fraction.add(-(cwnd / 2 + self.fraction.get() / 2));
                 half(window)
             }
             // The sender itself sets the window after a timeout.
             Cause::Timeout => {
-                self.fraction = 0;
+                self.fraction = Fraction::default();
                 half(window)
             }
         }
@@ -168,8 +153,8 @@ impl Control for Prague {
     }
     fn on_event(&mut self, event: WindowEvent, _now: Time, _window: &mut Window) {
         if event == WindowEvent::Undone {
-            // What was to be taken from the window.
-            self.fraction = self.fraction.max(0);
+            // Nothing is to be taken from the window any more.
+            self.fraction = Fraction::default();
         }
     }
     fn owns_window(&self) -> bool {

@@ -3,9 +3,9 @@ mod delay;
 mod ranges;
 mod tuning;
 
-use crate::{Ack, Data, Ect};
+use crate::{Ack, Data};
 use delay::Delay;
-use fathom_units::{Duration, FULL_TCP_PAYLOAD, Time};
+use fathom_units::{Duration, Ecn, FULL_TCP_PAYLOAD, Time};
 use ranges::Ranges;
 use tuning::Tuning;
 
@@ -148,7 +148,7 @@ impl Receiver {
     /// change, and true: ACK this segment at once.
     fn note_ecn(&mut self, data: &Data, ce: bool) -> (Option<Ack>, bool) {
         let was_marked = self.ece;
-        let is_capable = data.ect != Ect::Not;
+        let is_capable = data.ecn != Ecn::NotEct;
         self.ecn_seen |= is_capable;
         if self.ecn_seen && !is_capable || ce && !was_marked {
             // A retransmission or the first mark: the sender's window may be small.

@@ -1,5 +1,5 @@
 //! Segments and ACKs.
-use fathom_units::Time;
+use fathom_units::{Ecn, Time};
 
 /// A data segment, or the SYN (sequence 0 without payload; data starts at 0 too).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,19 +16,8 @@ pub struct Data {
     pub cwr: bool,
     /// The last segment of a batch. Linux sets PSH on it, and the receiver answers at once.
     pub push: bool,
-    /// Queues may mark it instead of dropping it.
-    pub ect: Ect,
-}
-
-/// The ECN codepoint with which a segment is sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ect {
-    /// Without ECN: queues drop it.
-    Not,
-    /// ECT(0), RFC 3168: a mark means as much as a drop.
-    Zero,
-    /// ECT(1), RFC 9331: L4S queues mark it early and often.
-    One,
+    /// The codepoint with which it was sent; queues may mark ECT instead of dropping it.
+    pub ecn: Ecn,
 }
 
 /// Bytes received beyond the cumulative ACK, as offsets from it.

@@ -4,7 +4,7 @@ use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{Times, Tracer};
 use fathom_qdisc::{AnyQdisc, DropReason, Ecn, MarkReason, Qdisc, Spec};
 use fathom_tcp::{
-    Ack, AnyControl, ControlConfig, ControlKind, Data, Ect, Receiver, ReceiverConfig, Sender, SenderConfig,
+    Ack, AnyControl, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
 use fathom_units::{Bytes, Duration, Rate, Time};
 use std::cmp::Reverse;
@@ -274,11 +274,7 @@ impl Model {
     /// Segments enter the queue immediately: the sender is next to it.
     fn send(&mut self, flow: usize) {
         while let Some(data) = self.ends[flow].sender.poll_transmit(Time::from_nanos(self.now)) {
-            let ecn = match data.ect {
-                Ect::Not => Ecn::NotEct,
-                Ect::Zero => Ecn::Ect0,
-                Ect::One => Ecn::Ect1,
-            };
+            let ecn = data.ecn;
             let wire = data.len + header(&self.plan) + 14;
             let echo = self.ends[flow].echo;
             if self.plan.point == Point::Before {

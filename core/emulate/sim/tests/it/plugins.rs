@@ -19,6 +19,12 @@ fn dsl() -> Plan {
 }
 
 #[test]
+fn scenarios_know_every_built_in_control() {
+    let names: Vec<&str> = ControlKind::ALL.iter().map(|kind| kind.name()).collect();
+    assert_eq!(fathom_scenario::CONGESTION_CONTROLS, names);
+}
+
+#[test]
 fn every_built_in_control_conforms() {
     for kind in ControlKind::ALL {
         check_control(&of_kind(*kind), &mut || false).unwrap_or_else(|broken| panic!("{kind}: {broken}"));

@@ -35,7 +35,7 @@ impl Aggregation {
         }
     }
     pub(crate) fn on_ack(&mut self, now: Time, acked: u32, rate: u64, cwnd: u32) {
-        let mut expected = super::packets_in(rate, now.saturating_since(self.start));
+        let mut expected = super::rate::packets_in(rate, now.saturating_since(self.start));
         if u64::from(self.acked) <= expected || self.acked + acked >= MAX_PACKETS {
             self.restart(now);
             expected = 0;
@@ -47,7 +47,7 @@ impl Aggregation {
     }
     /// Packets by which to raise the window.
     pub(crate) fn allowance(&self, rate: u64) -> u32 {
-        let most = super::packets_in(rate, MAX_TIME);
+        let most = super::rate::packets_in(rate, MAX_TIME);
         u64::from(self.extra[0].max(self.extra[1])).min(most) as u32
     }
 }

@@ -1,7 +1,8 @@
 //! BBR's model of the path, and the mode and gains that follow from it.
+use super::rate::{UNIT, is_at_least, packet_rate, packets_in};
 use super::{
     Bbr, BbrMode, CWND_GAIN, CYCLE, DRAIN_GAIN, FIRST_PHASES, FULL_PIPE_GROWTH, FULL_PIPE_ROUNDS, HIGH_GAIN,
-    MIN_CWND, MIN_RTT_WINDOW, PROBE_RTT_TIME, UNIT, packet_rate, packets_in,
+    MIN_CWND, MIN_RTT_WINDOW, PROBE_RTT_TIME,
 };
 use crate::{AckEvent, RateSample, Window};
 use fathom_units::Time;
@@ -37,7 +38,7 @@ impl Bbr {
             self.conserves_packets = false;
         }
         let mss = self.mss;
-        let bytes_per_second = |rate: u64| rate.saturating_mul(mss * 1_000_000) >> super::RATE_SHIFT;
+        let bytes_per_second = |rate: u64| rate.saturating_mul(mss * 1_000_000) >> super::rate::SHIFT;
         if self.policer.rate().is_none() {
             self.policer.on_sample(ack, sample, self.is_round_start, bytes_per_second);
         } else if self.mode == BbrMode::ProbeBw && self.is_round_start && self.policer.is_over() {
@@ -49,7 +50,7 @@ impl Bbr {
     fn add_rate(&mut self, sample: &RateSample) {
         // Most samples raise nothing; a multiplication detects that faster than the division.
         let least = self.rates.of_round(self.round) + 1;
-        if !super::is_at_least(u64::from(sample.delivered), sample.interval, least) {
+        if !is_at_least(u64::from(sample.delivered), sample.interval, least) {
             return;
         }
         let rate = packet_rate(u64::from(sample.delivered), sample.interval);

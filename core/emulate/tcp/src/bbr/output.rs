@@ -1,8 +1,6 @@
 //! From the model to a pacing rate and a window.
-use super::{
-    BURST_SHIFT, Bbr, BbrMode, HIGH_GAIN, INITIAL_CWND, MAX_BURST, MIN_CWND, NOMINAL_RTT, PACING_PERCENT,
-    PAIRS_FROM, RATE_ONE, RATE_SHIFT, UNIT, packet_rate,
-};
+use super::rate::{self, INITIAL_CWND, NOMINAL_RTT, UNIT, packet_rate};
+use super::{Bbr, BbrMode, HIGH_GAIN, MIN_CWND, PAIRS_FROM};
 use crate::{AckEvent, Recovery, Window};
 use fathom_units::{Duration, Rate, Time};
 
@@ -25,7 +23,7 @@ impl Bbr {
         self.aggregation.restart(now);
         match self.mode {
             // There is no queue to drain, and probing would be useless: pace at the estimated rate.
-            BbrMode::ProbeBw => self.pace(self.pacing_rate(self.rate(), UNIT), window),
+            BbrMode::ProbeBw => self.pace(rate::pacing(self.rate(), self.mss, UNIT), window),
             BbrMode::ProbeRtt => self.check_probe_rtt_end(now, window),
             BbrMode::Startup | BbrMode::Drain => {}
         }
@@ -33,10 +31,7 @@ impl Bbr {
     /// Paces at the window over the RTT while there is no rate estimate.
     fn pace_before_rate(&mut self, rtt: Duration, window: &mut Window) {
         let rate = packet_rate(u64::from(window.cwnd), rtt);
-        self.pace(self.pacing_rate(rate, HIGH_GAIN), window);
-    }
-    fn pacing_rate(&self, rate: u64, gain: u64) -> u64 {
-        self.bytes_per_second(rate, gain) / 100 * PACING_PERCENT
+        self.pace(rate::pacing(rate, self.mss, HIGH_GAIN), window);
     }
     fn pace(&mut self, rate: u64, window: &mut Window) {
         self.paced_for = (0, 0);
@@ -46,8 +41,7 @@ impl Bbr {
         self.pacing = rate;
         window.pacing = Some(Rate::from_bits_per_second(rate.saturating_mul(8)));
         let least = if rate < PAIRS_FROM { 1 } else { 2 };
-        let bytes = (rate >> BURST_SHIFT).min(MAX_BURST);
-        self.burst = (bytes as u32 / self.mss as u32).clamp(least, 127);
+        self.burst = rate::burst(rate, self.mss).clamp(least, 127);
     }
     pub(super) fn set_pacing(&mut self, ack: &AckEvent, window: &mut Window) {
         if !self.has_rtt && ack.srtt > Duration::ZERO {
@@ -58,18 +52,15 @@ impl Bbr {
         if paced_for == self.paced_for {
             return;
         }
-        let rate = self.pacing_rate(self.rate(), self.pacing_gain);
+        let rate = rate::pacing(self.rate(), self.mss, self.pacing_gain);
         // In startup a lower estimate means only that too little was sent.
         if self.is_pipe_full || rate > self.pacing {
             self.pace(rate, window);
         }
         self.paced_for = paced_for;
     }
-    /// `gain` times the rate-delay product, in packets, rounded up.
     fn rate_delay_product(&self, rate: u64, gain: u64) -> u32 {
-        let Some(min_rtt) = self.min_rtt else { return INITIAL_CWND };
-        let scaled = rate.saturating_mul(min_rtt.as_nanos() / 1_000).saturating_mul(gain) / UNIT;
-        u32::try_from((scaled + (RATE_ONE - 1)) >> RATE_SHIFT).unwrap_or(u32::MAX)
+        rate::rate_delay_product(rate, self.min_rtt, gain)
     }
     /// Adds room for bursts in the sender, the receiver and the path, and for delayed ACKs.
     fn with_bursts(&self, packets: u32) -> u32 {

@@ -104,7 +104,7 @@ impl Policer {
         if delivered == 0 || !is_heavy || elapsed < Duration::from_millis(1) {
             return;
         }
-        let rate = super::packet_rate(delivered, elapsed);
+        let rate = super::rate::packet_rate(delivered, elapsed);
         let difference = rate.abs_diff(self.rate);
         let is_equal =
             difference <= self.rate / EQUAL_SHARE || bytes_per_second(difference) <= EQUAL_BYTES_PER_SECOND;

@@ -1,8 +1,9 @@
 //! The state machine.
 use super::{
     AckPhase, Bbr3, Bbr3Mode, DRAIN_ROUNDS, MIN_CWND, NONE, PROBE_RTT_CWND_GAIN, PROBE_RTT_TIME, PROBE_WAIT,
-    PROBE_WAIT_SPREAD, RENO_ROUNDS, Sample, UNIT, USED_PERCENT,
+    PROBE_WAIT_SPREAD, RENO_ROUNDS, Sample, USED_PERCENT,
 };
+use crate::bbr::rate::UNIT;
 use crate::{AckEvent, Window};
 use fathom_units::{Duration, Time};
 

@@ -1,5 +1,6 @@
 //! What losses change in the model, and how a spurious recovery restores it.
-use super::{BETA_PERCENT, Bbr3, Bbr3Mode, FULL_PIPE_LOSSES, LOSS_PERCENT, NONE, Sample, UNIT, Undo};
+use super::{BETA_PERCENT, Bbr3, Bbr3Mode, FULL_PIPE_LOSSES, LOSS_PERCENT, NONE, Sample, Undo};
+use crate::bbr::rate::UNIT;
 use crate::{AckEvent, Recovery, Window};
 use fathom_units::Time;
 

@@ -1,6 +1,6 @@
 //! The model of the path: rate, round trips, minimum RTT.
 use super::{Bbr3, Bbr3Mode, FULL_PIPE_GROWTH, FULL_PIPE_ROUNDS, MIN_RTT_WINDOW, PROBE_RTT_INTERVAL, Sample};
-use crate::bbr::packet_rate;
+use crate::bbr::rate::packet_rate;
 use crate::{AckEvent, Window};
 
 impl Bbr3 {

@@ -1,11 +1,10 @@
 //! From the model to a pacing rate and a window.
-use super::{Bbr3, Bbr3Mode, INITIAL_CWND, MIN_CWND, NONE, STARTUP_GAIN, UNIT};
-use crate::bbr::{MAX_BURST, NOMINAL_RTT, PACING_PERCENT, RATE_ONE, RATE_SHIFT, packet_rate};
+use super::{Bbr3, Bbr3Mode, MIN_CWND, NONE, STARTUP_GAIN};
+use crate::bbr::rate::{self, INITIAL_CWND, NOMINAL_RTT, UNIT, packet_rate};
 use crate::{AckEvent, Recovery, Window};
 use fathom_units::{Duration, Rate, Time};
 
-/// A burst has about 1 ms of the pacing rate, and at least two packets.
-const BURST_SHIFT: u32 = 10;
+/// Least packets per burst.
 const MIN_BURST: u32 = 2;
 /// Room for bursts in the sender, the path and the receiver.
 const BURSTS: u32 = 3;
@@ -23,7 +22,7 @@ impl Bbr3 {
         self.restarts_from_idle = true;
         self.aggregation.restart(now);
         if self.is_in_cycle() {
-            self.pace(self.pacing_rate(self.rate, UNIT), window);
+            self.pace(rate::pacing(self.rate, self.mss, UNIT), window);
         } else if self.mode == Bbr3Mode::ProbeRtt {
             self.check_probe_rtt_done(now, window);
         }
@@ -31,10 +30,7 @@ impl Bbr3 {
     /// Paces at the window over the RTT while there is no rate estimate.
     fn pace_before_rate(&mut self, rtt: Duration, window: &mut Window) {
         let rate = packet_rate(u64::from(window.cwnd), rtt);
-        self.pace(self.pacing_rate(rate, STARTUP_GAIN), window);
-    }
-    fn pacing_rate(&self, rate: u64, gain: u64) -> u64 {
-        self.bytes_per_second(rate, gain) / 100 * PACING_PERCENT
+        self.pace(rate::pacing(rate, self.mss, STARTUP_GAIN), window);
     }
     fn pace(&mut self, rate: u64, window: &mut Window) {
         if rate == self.pacing {
@@ -42,25 +38,21 @@ impl Bbr3 {
         }
         self.pacing = rate;
         window.pacing = Some(Rate::from_bits_per_second(rate.saturating_mul(8)));
-        let bytes = (rate >> BURST_SHIFT).min(MAX_BURST);
-        self.burst = (bytes as u32 / self.mss as u32).max(MIN_BURST);
+        self.burst = rate::burst(rate, self.mss).max(MIN_BURST);
     }
     pub(super) fn set_pacing(&mut self, ack: &AckEvent, window: &mut Window) {
         if !self.has_rtt && ack.srtt > Duration::ZERO {
             self.has_rtt = true;
             self.pace_before_rate(ack.srtt, window);
         }
-        let rate = self.pacing_rate(self.rate, self.pacing_gain());
+        let rate = rate::pacing(self.rate, self.mss, self.pacing_gain());
         // In startup a lower estimate means only that too little was sent.
         if self.is_pipe_full || rate > self.pacing {
             self.pace(rate, window);
         }
     }
-    /// `gain` times the rate-delay product, in packets, rounded up.
     pub(super) fn rate_delay_product(&self, gain: u64) -> u32 {
-        let Some(min_rtt) = self.min_rtt else { return INITIAL_CWND };
-        let scaled = self.rate.saturating_mul(min_rtt.as_nanos() / 1_000).saturating_mul(gain) / UNIT;
-        u32::try_from(scaled.saturating_add(RATE_ONE - 1) >> RATE_SHIFT).unwrap_or(u32::MAX)
+        rate::rate_delay_product(self.rate, self.min_rtt, gain)
     }
     fn with_bursts(&self, packets: u32) -> u32 {
         let more = if self.mode == Bbr3Mode::Up { 2 } else { 0 };

@@ -3,10 +3,9 @@
 //! Linux builds super-packets even without offload (`tcp_tso_autosize`, `tcp_tso_should_defer`).
 //! From about 100 Mbit/s this turns a smooth stream into bursts of a millisecond.
 use super::Sender;
+use crate::control::BURST_TIME;
 use fathom_units::{Duration, Time};
 
-/// A batch holds this time of the pacing rate (paced or not): 1 s / 1024.
-const SPAN_NS: u64 = 976_563;
 /// Minimum and maximum segments per batch; the maximum fits into 64 KiB.
 pub(super) const LEAST: u32 = 2;
 pub(super) const MOST: u32 = 45;
@@ -51,7 +50,7 @@ impl Sender {
         }
         let srtt = self.rtt.smoothed().as_nanos();
         let (packets, percent) = self.usual_share();
-        let in_span = packets * percent * (SPAN_NS / 100);
+        let in_span = packets * percent * (BURST_TIME.as_nanos() / 100);
         if in_span < u64::from(LEAST + 1) * srtt {
             // The usual case, without a division.
             return LEAST;

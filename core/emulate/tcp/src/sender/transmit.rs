@@ -1,8 +1,8 @@
 //! What is sent, and when.
 use super::Sender;
 use super::flight::Sent;
-use crate::{Control, Data, Ect};
-use fathom_units::Time;
+use crate::{Control, Data};
+use fathom_units::{Ecn, Time};
 
 impl Sender {
     /// The next segment that may be sent at `now`. Repeat until `None`.
@@ -31,7 +31,7 @@ impl Sender {
         }
         self.syn_sent = Some(now);
         self.arm_opening(now);
-        Some(Data { seq: 0, len: 0, sent_at: now, syn: true, cwr: false, push: false, ect: Ect::Not })
+        Some(Data { seq: 0, len: 0, sent_at: now, syn: true, cwr: false, push: false, ecn: Ecn::NotEct })
     }
 
     fn transmit(&mut self, now: Time) -> Option<Data> {
@@ -97,7 +97,7 @@ impl Sender {
         self.flight.push(Sent::new(seq, len, now, self.rate.stamp(now)));
         self.after_sending(now);
         let cwr = core::mem::take(&mut self.cwr);
-        Data { seq, len: u32::from(len), sent_at: now, syn: false, cwr, push: false, ect: self.codepoint() }
+        Data { seq, len: u32::from(len), sent_at: now, syn: false, cwr, push: false, ecn: self.codepoint() }
     }
 
     /// Retransmits a lost packet.
@@ -123,16 +123,16 @@ impl Sender {
             syn: false,
             cwr: false,
             push: false,
-            ect: Ect::Not,
+            ecn: Ecn::NotEct,
         })
     }
 
     /// The codepoint of new data.
-    fn codepoint(&self) -> Ect {
+    fn codepoint(&self) -> Ecn {
         match self.config.ecn {
-            false => Ect::Not,
-            true if self.control.is_l4s() => Ect::One,
-            true => Ect::Zero,
+            false => Ecn::NotEct,
+            true if self.control.is_l4s() => Ecn::Ect1,
+            true => Ecn::Ect0,
         }
     }
     fn after_sending(&mut self, now: Time) {

@@ -1,9 +1,9 @@
 //! A real sender and receiver with a link between them, in virtual time.
 use fathom_tcp::{
-    Ack, AnyControl, Control, ControlConfig, ControlKind, Data, Ect, Receiver, ReceiverConfig, Sender,
+    Ack, AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender,
     SenderConfig,
 };
-use fathom_units::{Duration, Time};
+use fathom_units::{Duration, Ecn, Time};
 use std::collections::VecDeque;
 
 /// The link to the receiver; ACKs are only delayed.
@@ -90,7 +90,7 @@ impl Pair {
                 continue;
             }
             self.queue(self.link.service);
-            let is_marked = data.ect != Ect::Not && waiting > self.link.marks_from;
+            let is_marked = data.ecn != Ecn::NotEct && waiting > self.link.marks_from;
             self.data.push_back((self.free_at + self.link.rtt / 2, data, is_marked));
         }
     }

@@ -1,6 +1,6 @@
 //! When and what the receiver ACKs, by hand from Linux's rules, RFC 2018, 2883, 3168 and 8257.
-use fathom_tcp::{Ack, Data, Ect, Receiver, ReceiverConfig};
-use fathom_units::{Duration, Time};
+use fathom_tcp::{Ack, Data, Receiver, ReceiverConfig};
+use fathom_units::{Duration, Ecn, Time};
 
 const MSS: u64 = 1448;
 
@@ -36,7 +36,7 @@ impl Host {
     }
     fn open(&mut self, rtt: Duration) {
         let syn =
-            Data { seq: 0, len: 0, sent_at: self.now, syn: true, cwr: false, push: false, ect: Ect::Not };
+            Data { seq: 0, len: 0, sent_at: self.now, syn: true, cwr: false, push: false, ecn: Ecn::NotEct };
         assert!(self.receiver.on_data(&syn, false, self.now).is_some_and(|ack| ack.syn));
         self.now += rtt;
     }
@@ -48,7 +48,7 @@ impl Host {
             syn: false,
             cwr: false,
             push: false,
-            ect: Ect::Zero,
+            ecn: Ecn::Ect0,
         }
     }
     fn receive(&mut self, packet: u64) -> Option<Ack> {

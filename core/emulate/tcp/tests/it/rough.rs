@@ -1,8 +1,8 @@
 //! Sender and receiver over a path that randomly loses, delays, reorders, duplicates and marks.
 use fathom_tcp::{
-    Ack, AnyControl, ControlConfig, ControlKind, Data, Ect, Receiver, ReceiverConfig, Sender, SenderConfig,
+    Ack, AnyControl, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
-use fathom_units::{Duration, Rng, Time};
+use fathom_units::{Duration, Ecn, Rng, Time};
 use std::collections::BTreeMap;
 
 /// Fractions of packets in 1000ths, and times in ms.
@@ -84,7 +84,7 @@ impl Path {
             let copies = 1 + u64::from(self.chance(self.rough.twice));
             for _ in 0..copies {
                 if !self.chance(self.rough.lost) {
-                    let marked = data.ect != Ect::Not && self.chance(self.rough.marked);
+                    let marked = data.ecn != Ecn::NotEct && self.chance(self.rough.marked);
                     let at = self.transit();
                     self.put(at, Arrival::Data(data, marked));
                 }
