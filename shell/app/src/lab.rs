@@ -162,6 +162,7 @@ fn run_of(request: &LabRequest, started: String, report: LabReport) -> Run {
         history: None,
         bursts: Vec::new(),
         switch: None,
+        host_traffic: Vec::new(),
         notes: Vec::new(),
     };
     add_report(&mut run, report);

@@ -8,7 +8,7 @@ mod server;
 
 use crate::{AppError, CancelToken, MeasureEvent};
 #[cfg(target_os = "linux")]
-use fathom_audit_facts::WifiObserver;
+use fathom_audit_facts::{TrafficObserver, WifiObserver};
 pub use fathom_client::DEFAULT_PORT;
 use fathom_client::{Cost, Event, TestConfig, TestError, estimate_cost, run_test_loaded_by};
 use fathom_run::Run;
@@ -55,22 +55,45 @@ pub fn run(
     let title = format!("fathom test {}", config.server);
     progress(MeasureEvent::Started { title: &title, clock: config.clock });
     #[cfg(target_os = "linux")]
-    let mut wifi = None;
+    let mut observers = Observers::default();
     let mut on_event = |event| {
         #[cfg(target_os = "linux")]
-        if let Event::Connected(address) = &event {
-            wifi = WifiObserver::start(address.ip(), config.clock);
-        }
+        observers.see(&event, config);
         progress(MeasureEvent::Test(event));
     };
     let measured = measure(config, cancel, &mut on_event);
     progress(MeasureEvent::Ended);
     #[cfg(target_os = "linux")]
-    let measured = measured.map(|mut run| {
-        run.series.extend(wifi.into_iter().flat_map(WifiObserver::finish));
-        run
-    });
+    let measured = measured.map(|run| observers.add_to(run));
     Ok(measured?)
+}
+
+/// What is observed of this host during a test.
+#[cfg(target_os = "linux")]
+#[derive(Default)]
+struct Observers {
+    wifi: Option<WifiObserver>,
+    traffic: Option<TrafficObserver>,
+}
+
+#[cfg(target_os = "linux")]
+impl Observers {
+    fn see(&mut self, event: &Event, config: &TestConfig) {
+        match (event, &self.traffic) {
+            (Event::Connected(address), _) => {
+                self.wifi = WifiObserver::start(address.ip(), config.clock);
+                self.traffic = Some(TrafficObserver::start(address.ip()));
+            }
+            (Event::PhaseStarted { kind, .. }, Some(traffic)) => traffic.phase_started(*kind),
+            (Event::PhaseEnded(_), Some(traffic)) => traffic.phase_ended(),
+            _ => {}
+        }
+    }
+    fn add_to(self, mut run: Run) -> Run {
+        run.series.extend(self.wifi.into_iter().flat_map(WifiObserver::finish));
+        run.host_traffic = self.traffic.map(TrafficObserver::finish).unwrap_or_default();
+        run
+    }
 }
 
 #[cfg(feature = "peers")]

@@ -4,6 +4,8 @@ mod exports;
 mod input;
 mod pass;
 mod path;
+#[cfg(target_os = "linux")]
+mod programs;
 mod read;
 
 use crate::{AppError, CancelToken, VERSION};
@@ -155,6 +157,8 @@ pub fn analyze(request: &TraceRequest, cancel: &CancelToken) -> Result<Trace, Ap
     let extras = Extras::new(&request.exports, &request.input)?;
     let mut input = Input::of(&request.input, cancel)?;
     let mut path = PathOf::new(request.files(), request.is_one_clock);
+    #[cfg(target_os = "linux")]
+    let observer = programs::observe(&request.input);
     let Read { source, first_at, flows, queues } = read(&mut input, &mut path, request.threads)?;
     let sources = std::iter::once(Ok(source)).chain(path.read_others(cancel)).collect::<Result<_, _>>()?;
     let mut run = fathom_capture_run::run(sources, &flows, &queues);
@@ -162,6 +166,8 @@ pub fn analyze(request: &TraceRequest, cancel: &CancelToken) -> Result<Trace, Ap
     run.started = WallTime(first_at.max(0) as u64).to_string();
     run.host = fathom_client::host();
     path.add_to(&mut run)?;
+    #[cfg(target_os = "linux")]
+    observer.into_iter().for_each(|observer| programs::name(&mut run, observer));
     // Ctrl-C is the normal end of a live capture and of a pipe. It interrupts only a file.
     let is_file = request.files().first().is_some_and(|file| !input::is_stdin(file));
     run.partial = if is_file && cancel.is_cancelled() { Some(Interruption::Stopped) } else { unread(&run) };

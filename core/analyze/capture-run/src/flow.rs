@@ -13,6 +13,7 @@ pub(crate) fn captured(summary: &FlowSummary, origin: i64) -> CapturedFlow {
     CapturedFlow {
         number: summary.id.number(),
         ends: summary.ends.map(socket),
+        program: None,
         frames: [summary.first.frame, summary.last.frame],
         start_s: seconds(summary.first.at.saturating_sub(origin)),
         duration_s: seconds(summary.last.at.saturating_sub(summary.first.at)),

@@ -48,6 +48,7 @@ pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
         history: None,
         bursts: Vec::new(),
         switch: None,
+        host_traffic: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -13,6 +13,7 @@ const NS: f64 = 1e9;
 /// UDP flows, the largest first; at most `max`.
 pub(crate) fn flows(queues: &Queues, max: usize) -> Vec<DatagramFlow> {
     let flow = |flow: &fathom_bottleneck::DatagramFlow| DatagramFlow {
+        program: None,
         from: socket(flow.ends[0]),
         to: socket(flow.ends[1]),
         packets: flow.packets,
@@ -27,6 +28,7 @@ pub(crate) fn captured(queue: &ProbedQueue) -> CapturedQueue {
     let [from, to] = queue.ends.map(|address| address.to_string());
     let standing = queue.standing;
     let load = |load: &fathom_bottleneck::DatagramLoad| DatagramLoad {
+        program: None,
         from: socket(load.ends[0]),
         to: socket(load.ends[1]),
         bits_per_second: load.bits_per_second,

@@ -112,10 +112,11 @@ fn other_traffic(view: &View<'_>) -> Option<Reason> {
     let before_test = view.other_traffic.as_ref().map(|traffic| Reason::OtherTraffic {
         increase_p50_s: traffic.p50_s - traffic.min_s,
         increase_p90_s: traffic.p90_s - traffic.min_s,
+        source: traffic.source.clone(),
     });
     let before_phase = || {
         let rise = view.rises_on_a_queue().find(is_near)?;
-        Some(Reason::OtherTraffic { increase_p50_s: rise.p50(), increase_p90_s: rise.p90() })
+        Some(Reason::OtherTraffic { increase_p50_s: rise.p50(), increase_p90_s: rise.p90(), source: None })
     };
     before_test.or_else(before_phase)
 }

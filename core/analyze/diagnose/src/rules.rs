@@ -10,6 +10,7 @@ mod flow_queues;
 mod growth;
 mod instrument;
 mod limit;
+mod local_traffic;
 mod location;
 mod loss;
 mod management;
@@ -30,6 +31,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     let rules = [
         bloat::findings,
         other_traffic::findings,
+        local_traffic::findings,
         outage::findings,
         location::findings,
         buffer::findings,
@@ -50,6 +52,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
 }
 
 pub(crate) use emptied::findings as emptied;
+pub(crate) use local_traffic::source as traffic_source;
 pub(crate) use loss::is_reported as is_loss_reported;
 
 pub(crate) fn losses(view: &View<'_>) -> Vec<Finding> {

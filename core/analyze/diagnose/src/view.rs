@@ -1,7 +1,7 @@
 //! A run as seen by the rules.
 use crate::latency::{answered, longest, shortest, start_up};
 use crate::sample::{alone, loss_events, records_losses, sample};
-use crate::{PhaseSummary, summarize};
+use crate::{PhaseSummary, rules, summarize};
 use alloc::vec::Vec;
 use fathom_run::{
     Evidence, Fact, Metric, Note, Observation, OtherTraffic, Phase, PhaseKind, Run, Series, SeriesKey, Span,
@@ -95,7 +95,12 @@ impl<'a> View<'a> {
         let idle = self.idle()?;
         let min_s = shortest(self.source?)?;
         let (p50_s, p90_s) = (idle.p50.value, idle.p90.value);
-        threshold::is_bloated(p50_s - min_s, p90_s - min_s).then_some(OtherTraffic { min_s, p50_s, p90_s })
+        threshold::is_bloated(p50_s - min_s, p90_s - min_s).then(|| OtherTraffic {
+            min_s,
+            p50_s,
+            p90_s,
+            source: rules::traffic_source(self),
+        })
     }
     /// Phases with load and with a latency comparable to the idle one, in time order. A phase that
     /// started on a queue would show the queue of others or of the phase before it.

@@ -206,6 +206,7 @@ fn run(
         history: None,
         bursts: Vec::new(),
         switch: None,
+        host_traffic: Vec::new(),
         notes,
     }
 }

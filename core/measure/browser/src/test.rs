@@ -471,6 +471,7 @@ impl BrowserTest {
             history: None,
             bursts: Vec::new(),
             switch: None,
+            host_traffic: Vec::new(),
             notes: self.notes,
         }
     }

@@ -72,6 +72,7 @@ impl Draft {
             history: None,
             bursts: Vec::new(),
             switch: None,
+            host_traffic: Vec::new(),
             notes: Vec::new(),
         };
         Draft { run, start_s: None, unrecorded: BTreeSet::new(), tool }

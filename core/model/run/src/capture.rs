@@ -8,6 +8,7 @@ mod v1;
 
 pub use defect::CaptureDefect;
 
+use crate::Process;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -61,6 +62,9 @@ pub struct CapturedFlow {
     pub number: u32,
     /// Address and port of the initiator and of the responder.
     pub ends: [String; 2],
+    /// The process of this host that has this socket, in a capture of an interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Process>,
     /// Numbers of its first and last frame.
     pub frames: [u64; 2],
     /// Start relative to the start of the capture.
@@ -78,6 +82,9 @@ pub struct DatagramFlow {
     pub from: String,
     /// Address and port of the receiver.
     pub to: String,
+    /// The process of this host that has this socket, in a capture of an interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Process>,
     /// Number of packets.
     pub packets: u64,
     /// Bytes of these IP packets.
@@ -304,6 +311,9 @@ pub struct DatagramLoad {
     pub from: String,
     /// Address and port of the receiver.
     pub to: String,
+    /// The process of this host that has this socket, in a capture of an interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Process>,
     /// Its rate in IP packets while probes waited; its mean rate if none waited.
     pub bits_per_second: f64,
     /// Its share of the bytes of all UDP flows in this direction, 0 to 1.

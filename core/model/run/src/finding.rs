@@ -147,6 +147,8 @@ findings! {
         "The rate of the link changed under load.";
     OtherTraffic(OtherTraffic) = "other_traffic",
         "Packets waited in a queue before the load of the test.";
+    LocalTraffic(LocalTraffic) = "local_traffic",
+        "A program of this computer used the line during the test.";
     QueueLocation(QueueLocation) = "queue_location",
         "Between which two hops of the path packets wait.";
     UnknownLocation(UnknownLocation) = "unknown_location",

@@ -11,6 +11,7 @@ mod capture;
 mod check;
 mod datagrams;
 mod finding;
+mod host_traffic;
 mod local;
 mod measure;
 mod note;
@@ -34,6 +35,7 @@ pub use capture::{
 pub use check::RunError;
 pub use datagrams::DatagramLog;
 pub use finding::*;
+pub use host_traffic::{HostTraffic, Process, ProgramTraffic};
 pub use local::{is_local_address, is_local_host};
 pub use measure::{Measure, MeasureError, Statistic};
 pub use note::{Fact, Interruption, NotSent, Note, Unrecorded};

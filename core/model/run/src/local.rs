@@ -48,10 +48,13 @@ pub fn is_local_host(host: &str) -> bool {
 
 impl Run {
     /// Replaces the addresses of devices in the local network by that of their network, and removes
-    /// their names. What a diagnosis says of the path stays the same.
+    /// their names and those of programs. What a diagnosis says of the path stays the same.
     pub fn hide_local_addresses(&mut self) {
         for hop in self.path.iter_mut().flat_map(|path| path.hops.iter_mut().chain(&mut path.return_path)) {
             hide(hop);
+        }
+        for traffic in &mut self.host_traffic {
+            traffic.programs.clear();
         }
         for value in self.facts.values_mut() {
             hide_text(value);

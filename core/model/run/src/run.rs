@@ -5,7 +5,7 @@
 //! separate.
 use crate::bounded::bounded;
 use crate::note::{self, Fact, Interruption, NotSent, Note};
-use crate::{Burst, Capture, Metric, Path, Switch};
+use crate::{Burst, Capture, HostTraffic, Metric, Path, Switch};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -250,6 +250,9 @@ pub struct Instrument {
 const MAX_FACTS_BYTES: usize = 64 << 10;
 /// Maximum size of [`Run::path`] in a file, in bytes. A path has at most 30 hops of 100 bytes.
 const MAX_PATH_BYTES: usize = 64 << 10;
+/// Maximum size of [`Run::host_traffic`] in a file, in bytes. Five phases have at most six programs
+/// of 200 bytes each.
+const MAX_HOST_TRAFFIC_BYTES: usize = 64 << 10;
 /// Maximum size of [`Run::bursts`] in a file, in bytes. Two directions have at most 23 bursts each,
 /// with 520,000 datagrams of 30 bytes together, however large their budget is.
 const MAX_BURSTS_BYTES: usize = 16_000_000;
@@ -318,6 +321,13 @@ pub struct Run {
         skip_serializing_if = "Option::is_none"
     )]
     pub switch: Option<Box<Switch>>,
+    /// What this host sent and received during the test, by phase.
+    #[serde(
+        default,
+        deserialize_with = "bounded::<MAX_HOST_TRAFFIC_BYTES, _, _>",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub host_traffic: Vec<HostTraffic>,
     /// What could not be measured, and why.
     #[serde(default, deserialize_with = "note::list")]
     pub notes: Vec<Note>,

@@ -50,7 +50,7 @@ fn clock(defect: &CaptureDefect) -> String {
             nanoseconds(*max_ns)
         ),
         CaptureDefect::ClockSet { count, max_ns, frame } => format!(
-            "The clock was set {} by more than a year (up to {:.1} years, frame {frame}): times are given without these steps.",
+            "The clock was set {} by more than a year (up to {:.1} years, frame {frame}): times omit these steps.",
             times(*count),
             *max_ns as f64 / YEAR_NS
         ),
@@ -60,10 +60,7 @@ fn clock(defect: &CaptureDefect) -> String {
             nanoseconds(*max_ns)
         ),
         CaptureDefect::CoarseClock { step_ns } => {
-            format!(
-                "The clock of the capture counts in steps of {}: delays are no more precise.",
-                nanoseconds(*step_ns)
-            )
+            format!("The capture's clock has steps of {}: delays are no more precise.", nanoseconds(*step_ns))
         }
         _ => String::new(),
     }
@@ -88,8 +85,8 @@ fn packets(defect: &CaptureDefect) -> String {
         }
         CaptureDefect::MissedData { bytes: missed, ratio, flows, all_flows } => format!(
             "{} of the data of connections with a SYN was acknowledged but not captured ({}, in {flows} of {}): the \
-             capture missed it, or it took another path. Payload and goodput are too low by that share; some losses and \
-             spurious retransmissions may not be real.",
+             capture missed it, or it took another path. Payload and goodput are too low by that share; some losses may \
+             not be real.",
             percent(*ratio),
             bytes(*missed as f64),
             counted(*all_flows, "flow", "flows")
@@ -111,9 +108,9 @@ fn one_direction(flows: u64, all_flows: u64, ends: [&Option<String>; 2]) -> Stri
         [None, None] => "the packets of several hosts".to_string(),
     };
     format!(
-        "Only one direction of {count} was captured: {what} are missing (they took another path, or a tap copied only one \
-         direction). Round trips, data in flight and causes of retransmissions are unknown there. A queue is found only by \
-         timestamps, and only before the capture point."
+        "Only one direction of {count} was captured: {what} are missing (they took another path, or a tap copied one \
+         direction). Round trips, data in flight and causes of retransmissions are unknown there. Queues are found only by \
+         timestamps, before the capture point."
     )
 }
 

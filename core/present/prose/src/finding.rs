@@ -1,13 +1,13 @@
 //! One or two sentences for each kind of finding.
 use crate::phase::{doing, noun, while_doing};
 use crate::verdict::limit;
-use crate::{audit, burst, fix, history, instrument, location, queue, switch};
+use crate::{audit, burst, fix, history, instrument, location, queue, switch, traffic};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
     AckStarvation, BoundCause, BufferCheck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss,
-    DrainTime, FillTime, Finding, LatencyIncrease, LatencyVariation, LowerBound, OtherTraffic, Outage,
-    PhaseKind, ProbeLoss, QueueEmptied, RateChange, StartUp,
+    DrainTime, FillTime, Finding, LatencyIncrease, LatencyVariation, LowerBound, Outage, PhaseKind,
+    ProbeLoss, QueueEmptied, RateChange, StartUp,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::{Direction, FULL_IP_PACKET};
@@ -41,7 +41,8 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::ProbeLoss(loss) => probe_loss(loss, direction),
         Conclusion::DatagramLoss(loss) => datagram_loss(loss, direction),
         Conclusion::RateChange(change) => rate_change(change, direction),
-        Conclusion::OtherTraffic(traffic) => other_traffic(traffic, direction),
+        Conclusion::OtherTraffic(found) => traffic::other(found, direction),
+        Conclusion::LocalTraffic(found) => traffic::local(found, direction),
         Conclusion::QueueLocation(found) => location::known(found, direction),
         Conclusion::UnknownLocation(unknown) => location::unknown(unknown),
         Conclusion::StartUp(start) => start_up(start),
@@ -264,16 +265,6 @@ fn rate_change(change: &RateChange, direction: Option<Direction>) -> String {
         "The rate of the {link} changed {} times under load, {range}. At the end it was {last}.",
         change.change_count
     )
-}
-
-fn other_traffic(traffic: &OtherTraffic, direction: Option<Direction>) -> String {
-    let place = match direction {
-        Some(Direction::Up) => " on the uplink",
-        Some(Direction::Down) => " on the downlink",
-        None => "",
-    };
-    let added_s = traffic.p50_s - traffic.min_s;
-    format!("Other traffic fills a queue{place}: +{} (median).", milliseconds(added_s))
 }
 
 fn start_up(start: &StartUp) -> String {

@@ -1,6 +1,7 @@
 //! What the instrument did to a result, and why a run has no verdict.
 use crate::phase::while_doing;
 use crate::queue::{self, host, packets};
+use crate::traffic;
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{CpuCause, InstrumentEffect, InstrumentPart, Reason};
@@ -73,7 +74,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
 fn between_captures(effect: &InstrumentEffect) -> String {
     match effect {
         InstrumentEffect::CaptureClockSet { captures: [from, to] } => {
-            format!("A clock was set while {from} and {to} were captured: the delay between them is unknown.")
+            format!("A clock was set meanwhile: the delay between {from} and {to} is unknown.")
         }
         InstrumentEffect::CaptureMissed { captures: [_, to], missed_packets } => format!(
             "{to} missed {} that a later capture has: the network did not lose {}.",
@@ -81,16 +82,16 @@ fn between_captures(effect: &InstrumentEffect) -> String {
             them(*missed_packets)
         ),
         InstrumentEffect::CaptureAppeared { captures: [from, to], appeared_packets } => format!(
-            "{to} has {} that {from} lacks: {from} missed {}, or they entered the path in between.",
+            "{to} has {} that {from} lacks: {from} missed {}, or they entered in between.",
             packets(*appeared_packets),
             them(*appeared_packets)
         ),
         InstrumentEffect::CaptureUnjudged { captures: [from, to], unjudged_packets } => format!(
-            "Between {from} and {to} the fate of {} is unknown: {to} was not running then.",
+            "The fate of {} from {from} is unknown: {to} was not running then.",
             packets(*unjudged_packets)
         ),
         InstrumentEffect::Translated { captures: [from, to], flow_count } => format!(
-            "A NAT between {from} and {to} rewrites addresses or ports of {}; packets are matched by content.",
+            "A NAT between {from} and {to} rewrites {}; packets are matched by content.",
             counted(*flow_count, "flow", "flows")
         ),
         _ => String::new(),
@@ -158,8 +159,9 @@ pub(crate) fn reason(reason: &Reason) -> String {
             milliseconds(*increase_p50_s),
             milliseconds(*increase_p90_s)
         ),
-        Reason::OtherTraffic { increase_p50_s, increase_p90_s } => format!(
-            "Before the load, other traffic added {} (median), {} (p90). Stop it and test again.",
+        Reason::OtherTraffic { increase_p50_s, increase_p90_s, source } => format!(
+            "Before the load, {} added {} (median), {} (p90). Stop it and test again.",
+            traffic::source(source.as_ref()),
             milliseconds(*increase_p50_s),
             milliseconds(*increase_p90_s)
         ),

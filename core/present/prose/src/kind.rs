@@ -19,6 +19,7 @@ pub const fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::Bottleneck => "bottleneck",
         FindingKind::QueueManagement => "queue management",
         FindingKind::OtherTraffic => "other traffic",
+        FindingKind::LocalTraffic => "local traffic",
         FindingKind::QueueLocation | FindingKind::UnknownLocation => "location",
         FindingKind::StartUp => "start-up",
         FindingKind::FillTime => "fill time",

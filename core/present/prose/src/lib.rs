@@ -28,6 +28,7 @@ mod provider;
 mod queue;
 mod recent;
 mod switch;
+mod traffic;
 mod verdict;
 mod why;
 

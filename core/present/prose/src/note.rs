@@ -126,7 +126,9 @@ fn lab_note(note: &Note) -> String {
         Note::MalformedPackets { packets } => {
             format!("{} discarded: not IP.", were(*packets))
         }
-        Note::RefusedPackets { packets } => format!("{} refused by the receiving kernel.", were(*packets)),
+        Note::RefusedPackets { packets } => {
+            format!("The receiving kernel refused {}.", crate::queue::packets(*packets))
+        }
         Note::LostWhileDown { packets } => format!("{} lost while the line was down.", were(*packets)),
         Note::DroppedBeforeLine { packets } => {
             format!("{} dropped before the line: its thread was slow.", were(*packets))
@@ -138,7 +140,7 @@ fn lab_note(note: &Note) -> String {
             "The line's thread has priority \"{priority}\" (real time needs root): other programs can delay it."
         ),
         Note::NoIpv6 { message } => {
-            format!("The lab has no IPv6: this kernel refuses it ({message}).")
+            format!("The lab has no IPv6: {message}.")
         }
         Note::SettingRefused { setting, value, message } => {
             format!("{setting} could not be set to {value} in the lab: {message}.")
@@ -185,11 +187,11 @@ pub fn interruption(why: &Interruption) -> String {
 /// Why probes were not sent, to follow "because".
 pub fn not_sent(why: &NotSent) -> &str {
     match why {
-        NotSent::NotRunInTime => "the probing thread did not run in time",
+        NotSent::NotRunInTime => "the probing thread was late",
         NotSent::TooManyConnections => "too many connections were open",
         NotSent::NotConnected => "the persistent connection was not established",
         NotSent::BufferFull => "the persistent connection's send buffer was full",
-        NotSent::NoRoute => "the target had no address or no route",
+        NotSent::NoRoute => "the target had no address or route",
         NotSent::System(text) => text,
     }
 }

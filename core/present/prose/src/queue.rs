@@ -48,11 +48,13 @@ pub(crate) fn host(socket: &str) -> &str {
     address.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(address)
 }
 
-/// From where to where, and how much.
+/// By which program, from where to where, and how much.
 fn route(flow: &CapturedFlow) -> String {
     let side = usize::from(flow.sent[1].payload_bytes > flow.sent[0].payload_bytes);
     let payload = flow.sent[side].payload_bytes;
-    format!("{} to {}, {}", flow.ends[side], flow.ends[1 - side], bytes(payload as f64))
+    let program = flow.program.iter().map(|program| format!("{}: ", program.name));
+    let program: String = program.collect();
+    format!("{program}{} to {}, {}", flow.ends[side], flow.ends[1 - side], bytes(payload as f64))
 }
 
 /// The part of the path that holds it.
@@ -63,7 +65,7 @@ pub(crate) fn part(queue: &CapturedQueue) -> String {
         QueuePlace::InSender => format!("in the sending host {from}, or within a millisecond of it"),
         QueuePlace::BeforeCapture => format!("between {from} and the capture point"),
         QueuePlace::AfterCapture => format!("between the capture point and {to}"),
-        QueuePlace::RoundTrip => format!("somewhere between {from} and {to}"),
+        QueuePlace::RoundTrip => format!("between {from} and {to}"),
     }
 }
 
@@ -445,7 +447,7 @@ pub fn unknown(UnknownQueue { flow, reason }: &UnknownQueue) -> String {
         UnknownReason::AcksQueued => "its ACKs queued behind its own data".to_string(),
         UnknownReason::NothingSeen => "no packet was seen in that direction".to_string(),
     };
-    format!("The location of flow {flow}'s queueing delay cannot be determined: {why}.")
+    format!("The queueing delay of flow {flow} cannot be located: {why}.")
 }
 
 pub(crate) fn packets(count: u64) -> String {

@@ -330,9 +330,11 @@ fn probed_bloat(queue: &CapturedQueue, probed: &ProbedDelay) -> String {
 /// `10.7.0.1 sends 3.30 Mbit/s of UDP`.
 fn sends(load: &DatagramLoad) -> String {
     let rate = rate(load.bits_per_second);
-    match load.is_arriving {
-        true => format!("{rate} of UDP arrives from {}", host(&load.from)),
-        false => format!("{} sends {rate} of UDP", host(&load.from)),
+    match (&load.program, load.is_arriving) {
+        (Some(program), true) => format!("{} receives {rate} of UDP from {}", program.name, host(&load.from)),
+        (Some(program), false) => format!("{} sends {rate} of UDP", program.name),
+        (None, true) => format!("{rate} of UDP arrives from {}", host(&load.from)),
+        (None, false) => format!("{} sends {rate} of UDP", host(&load.from)),
     }
 }
 

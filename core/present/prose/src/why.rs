@@ -180,7 +180,8 @@ fn rank(finding: &Finding, diagnosis: &Diagnosis) -> u8 {
         | Conclusion::HeadOfLineBlocking(_)
         | Conclusion::PauseFrames(_)
         | Conclusion::RateChange(_)
-        | Conclusion::OtherTraffic(_) => 3,
+        | Conclusion::OtherTraffic(_)
+        | Conclusion::LocalTraffic(_) => 3,
         // They are the headline of a line without a queue.
         Conclusion::Outage(_) | Conclusion::ProbeLoss(_) | Conclusion::DatagramLoss(_) if !is_bloated => 0,
         Conclusion::Outage(_)

@@ -74,7 +74,9 @@ fn flow_table(capture: &Capture, style: Style) -> Table {
 fn row(flow: &CapturedFlow, end: usize, style: Style) -> Vec<(String, Option<Ink>)> {
     let side = &flow.sent[end];
     let arrow = style.pick("→", "->");
-    let name = format!("{} {} {arrow} {}", flow.number, clean(&flow.ends[end]), clean(&flow.ends[1 - end]));
+    let program: String = flow.program.iter().map(|program| clean(&program.name) + " ").collect();
+    let ends = [&flow.ends[end], &flow.ends[1 - end]].map(|socket| clean(socket));
+    let name = format!("{} {program}{} {arrow} {}", flow.number, ends[0], ends[1]);
     let none = || style.pick("–", "-").to_string();
     let ms = side.rtt.map_or([none(), none(), none(), none()], |rtt| {
         [rtt.min_s, rtt.p50_s, rtt.p95_s, rtt.max_s].map(milliseconds_bare)

@@ -21,6 +21,7 @@ mod hostile;
 mod imports;
 mod kernel;
 mod lab;
+mod local_programs;
 mod location;
 mod mail;
 mod old_kernels;

@@ -275,6 +275,7 @@ fn assemble(
         history: None,
         bursts,
         switch: None,
+        host_traffic: Vec::new(),
         notes: std::mem::take(&mut record.notes),
     }
 }

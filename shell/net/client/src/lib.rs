@@ -410,6 +410,7 @@ fn assemble(
         history: None,
         bursts: Vec::new(),
         switch: None,
+        host_traffic: Vec::new(),
         notes: std::mem::take(&mut test.record.notes),
     }
 }

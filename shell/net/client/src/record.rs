@@ -123,6 +123,7 @@ impl Unloaded {
             }),
             bursts: Vec::new(),
             switch: None,
+            host_traffic: Vec::new(),
             notes: Vec::new(),
         }
     }

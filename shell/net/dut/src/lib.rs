@@ -140,6 +140,7 @@ fn assemble(outcome: Outcome, setup: &Setup, ports: Vec<SwitchPort>) -> Run {
         history: None,
         bursts,
         switch: Some(Box::new(Switch { ports, load_ratio, spacing, tests })),
+        host_traffic: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -1,6 +1,11 @@
-//! Interfaces as sysfs describes them.
+//! Interfaces as sysfs and procfs describe them.
 pub use crate::medium::Medium;
+use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// Bytes received and sent by an interface since it came up.
+pub type ByteCounts = (u64, u64);
 
 /// Type of an Ethernet interface, and of Wi-Fi. Source: linux/if_arp.h, `ARPHRD_ETHER`.
 const ETHERNET: &str = "1";
@@ -26,9 +31,37 @@ fn medium_in(interfaces: &Path, interface: u32) -> Option<Medium> {
     (read(&folder, "type") == ETHERNET).then_some(Medium::Ethernet)
 }
 
+/// Counts of the interfaces of this thread's network namespace, by name.
+///
+/// # Errors
+/// If procfs is not mounted.
+pub fn byte_counts() -> io::Result<BTreeMap<String, ByteCounts>> {
+    let text = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    Ok(text.lines().filter_map(counts_of).collect())
+}
+
+/// A line of `/proc/net/dev`: bytes received and sent are the first and ninth number.
+fn counts_of(line: &str) -> Option<(String, ByteCounts)> {
+    let (name, numbers) = line.rsplit_once(':')?;
+    let mut numbers = numbers.split_whitespace().map(str::parse);
+    let (received, sent) = (numbers.next()?.ok()?, numbers.nth(7)?.ok()?);
+    Some((name.trim().to_owned(), (received, sent)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_counts_of_an_interface() {
+        let text = "Inter-|   Receive                                                |  Transmit\n \
+                    face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n    \
+                    lo: 5000 20 0 0 0 0 0 0 5001 20 0 0 0 0 0 0\n  eth0:1234 9 0 0 0 0 0 0 777 8 0 0 0 0 0 0\n\
+                    eth0:1: 5 0 0 0 0 0 0 0 6 0\neth1: 1 2\neth2: 1 0 0 0 0 0 0 0 -6 0\n";
+        let found: Vec<_> = text.lines().filter_map(counts_of).collect();
+        let want = [("lo", (5000, 5001)), ("eth0", (1234, 777)), ("eth0:1", (5, 6))];
+        assert_eq!(found, want.map(|(name, counts)| (name.to_owned(), counts)));
+    }
 
     #[test]
     fn only_ethernet_is_a_cable() {

@@ -29,6 +29,7 @@ pub(crate) fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
         history: None,
         bursts: Vec::new(),
         switch: None,
+        host_traffic: Vec::new(),
         notes: Vec::new(),
     };
     let mut series = Series::new(SeriesKey::of(Metric::UdpRtt));

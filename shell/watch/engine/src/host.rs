@@ -3,10 +3,12 @@ use crate::register::{PlannedSeries, Register, THIS_HOST};
 use crate::report::{Report, Reporter, SeriesSlot};
 use fathom_os::backlog::backlog;
 use fathom_os::clock::{Clock, wall_now};
+use fathom_os::interface::{ByteCounts, byte_counts};
 use fathom_os::netlink::interface_index;
 use fathom_units::{Duration, Time};
 use fathom_watch_plan::Plan;
 use fathom_watch_samples::{Level, Unit};
+use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -19,14 +21,11 @@ const SERIES: SeriesSlot = 3;
 /// The first slot for targets.
 pub(crate) const SLOTS_END: SeriesSlot = SLOTS_BEGIN + MAX_INTERFACES as SeriesSlot * SERIES;
 
-/// Bytes received and sent since the interface came up.
-type Counters = (u64, u64);
-
 #[derive(Debug)]
 struct Interface {
     name: String,
     slot: SeriesSlot,
-    last: Option<(Time, Counters)>,
+    last: Option<(Time, ByteCounts)>,
 }
 
 /// The thread that reads the counters.
@@ -63,12 +62,12 @@ impl HostThread {
         self.reporter.hand_over_all();
     }
     fn look(&mut self) {
-        let Ok(text) = std::fs::read_to_string("/proc/thread-self/net/dev") else { return };
+        let Ok(counts) = byte_counts() else { return };
         let (now, names) = (self.clock.now(), names(&self.wanted));
         for name in names {
-            let Some(counters) = counters(&text, &name) else { continue };
+            let Some(of_this) = counts.get(&name) else { continue };
             let Some(slot) = self.slot(&name) else { continue };
-            self.report(&name, slot, (now, counters));
+            self.report(&name, slot, (now, *of_this));
         }
         self.reporter.hand_over(now);
     }
@@ -90,7 +89,7 @@ impl HostThread {
         self.interfaces.push(Interface { name: name.to_owned(), slot, last: None });
         Some(slot)
     }
-    fn report(&mut self, name: &str, slot: SeriesSlot, read: (Time, Counters)) {
+    fn report(&mut self, name: &str, slot: SeriesSlot, read: (Time, ByteCounts)) {
         let at = wall_now();
         let found = self.interfaces.iter_mut().find(|i| i.name == name);
         let before = found.and_then(|interface| interface.last.replace(read));
@@ -109,18 +108,11 @@ impl HostThread {
 
 /// Receive and send rate in bit/s; `None` if a counter decreased, because the interface was
 /// replaced.
-fn rates(before: (Time, Counters), now: (Time, Counters)) -> Option<(f64, f64)> {
+fn rates(before: (Time, ByteCounts), now: (Time, ByteCounts)) -> Option<(f64, f64)> {
     let seconds = now.0.saturating_since(before.0).as_secs_f64();
     let rate = |old: u64, new: u64| new.checked_sub(old).map(|bytes| bytes as f64 * 8.0 / seconds);
     let (received, sent) = (rate(before.1.0, now.1.0)?, rate(before.1.1, now.1.1)?);
     (seconds > 0.0).then_some((received, sent))
-}
-
-/// Parses `/proc/net/dev`: bytes received and sent are the first and ninth number of a line.
-fn counters(text: &str, name: &str) -> Option<Counters> {
-    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
-    let numbers: Vec<u64> = line.split_whitespace().filter_map(|n| n.parse().ok()).collect();
-    Some((*numbers.first()?, *numbers.get(8)?))
 }
 
 /// The interfaces of a plan; by default that of the default route, of IPv4 or else of IPv6.
@@ -135,12 +127,12 @@ fn names(wanted: &[String]) -> Vec<String> {
 /// Why the load of this host, or of some configured interfaces, is unknown; `None` if it is known.
 #[must_use]
 pub fn unknown_load(plan: &Plan) -> Option<String> {
-    let text = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
-    why_unknown(&plan.interfaces, &names(&plan.interfaces), &text)
+    let known = byte_counts().unwrap_or_default().into_keys().collect();
+    why_unknown(&plan.interfaces, &names(&plan.interfaces), &known)
 }
 
-fn why_unknown(wanted: &[String], names: &[String], devices: &str) -> Option<String> {
-    if let Some(missing) = names.iter().find(|name| counters(devices, name).is_none()) {
+fn why_unknown(wanted: &[String], names: &[String], known: &BTreeSet<String>) -> Option<String> {
+    if let Some(missing) = names.iter().find(|name| !known.contains(*name)) {
         return Some(format!("no interface {missing}"));
     }
     let why = if wanted.is_empty() { "no default route" } else { "interface is \"none\"" };
@@ -177,19 +169,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_of_an_interface() {
-        let text = "Inter-|   Receive                                                |  Transmit\n \
-                    face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n    \
-                    lo: 5000 20 0 0 0 0 0 0 5000 20 0 0 0 0 0 0\n  eth0:1234 9 0 0 0 0 0 0 777 8 0 0 0 0 0 0\n";
-        assert_eq!(counters(text, "eth0"), Some((1234, 777)));
-        assert_eq!(counters(text, "lo"), Some((5000, 5000)));
-        assert_eq!(counters(text, "eth"), None);
-        assert_eq!(counters("eth0: 1 2", "eth0"), None);
-    }
-
-    #[test]
     fn an_unknown_load_has_a_reason() {
-        let text = "a\nb\n eth0: 1 0 0 0 0 0 0 0 2 0 0 0 0 0 0 0\n";
+        let known = BTreeSet::from(["eth0".to_owned()]);
         let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         for (wanted, names, why) in [
             (all(&[]), all(&["eth0"]), None),
@@ -197,7 +178,7 @@ mod tests {
             (all(&["none"]), all(&[]), Some("interface is \"none\"")),
             (all(&["eth0", "eth9"]), all(&["eth0", "eth9"]), Some("no interface eth9")),
         ] {
-            assert_eq!(why_unknown(&wanted, &names, text).as_deref(), why, "{wanted:?}");
+            assert_eq!(why_unknown(&wanted, &names, &known).as_deref(), why, "{wanted:?}");
         }
     }
 

@@ -131,6 +131,7 @@ fn run_of(period: &Period, series: Vec<Series>, history: History) -> Run {
         history: Some(history),
         bursts: Vec::new(),
         switch: None,
+        host_traffic: Vec::new(),
         notes: Vec::new(),
     }
 }

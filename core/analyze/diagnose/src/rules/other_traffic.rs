@@ -19,8 +19,8 @@ fn finding(view: &View<'_>) -> Option<Finding> {
     Some(finding.with_evidence(view.latency_evidence(idle, Statistic::Percentile(0.5))))
 }
 
-/// The direction in which packets waited, if one-way delays show it.
-fn place(view: &View<'_>) -> Option<Direction> {
+/// The direction in which packets waited before the load, if one-way delays show it.
+pub(super) fn place(view: &View<'_>) -> Option<Direction> {
     let idle = view.run.phase(PhaseKind::Idle)?;
     let added = |direction: Direction| {
         let series = view.run.series(&SeriesKey::directed(Metric::OneWayDelay, direction))?;

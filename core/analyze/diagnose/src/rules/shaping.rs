@@ -7,7 +7,7 @@
 use crate::delivery::{Capacity, capacity};
 use crate::outage::outages;
 use crate::rules::flow_queues::PACKET_BITS;
-use crate::rules::rate;
+use crate::rules::{local_traffic, rate};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Remedy, ShaperLimit, threshold};
@@ -52,8 +52,10 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     if let Some(cause) = limit(rise, direction, &capacity, flows) {
         return Some(Remedy::DoNotShape { direction, cause });
     }
-    // The load did not fill the link most of the time, so its rate is not that of the link.
-    if capacity.is_lower_bound && rise.p50() < threshold::BLOATED_P50_S {
+    // The load did not fill the link most of the time, or not alone, so its rate is not that of the
+    // link.
+    let is_alone = || !local_traffic::is_notable(view, rise.phase.kind, direction);
+    if (capacity.is_lower_bound && rise.p50() < threshold::BLOATED_P50_S) || !is_alone() {
         return Some(Remedy::shape_at_unknown_rate(Some(direction)));
     }
     let shape = Remedy::shape(Some(direction), capacity.lowest_ip_bits_per_second());

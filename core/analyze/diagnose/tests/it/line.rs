@@ -150,6 +150,7 @@ impl Line {
             history: None,
             bursts: Vec::new(),
             switch: None,
+            host_traffic: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -5,6 +5,7 @@ mod captured;
 mod excluded;
 mod hops;
 mod line;
+mod local_traffic;
 mod location;
 mod months;
 mod probes;

@@ -46,6 +46,7 @@ fn part(host: &str, direction: PartDirection, p95_s: f64) -> PartDelay {
 /// A capture of UDP that fills a queue, or of one that does not.
 pub(crate) fn datagrams(delay: DelayPercentiles, loads: Vec<DatagramLoad>) -> Capture {
     let flow = DatagramFlow {
+        program: None,
         from: "10.7.0.1:40000".into(),
         to: "10.7.0.2:5001".into(),
         packets: 3536,
@@ -96,6 +97,7 @@ pub(crate) fn datagrams(delay: DelayPercentiles, loads: Vec<DatagramLoad>) -> Ca
 /// The UDP flow of such a capture.
 pub(crate) fn datagram_load(is_arriving: bool) -> DatagramLoad {
     DatagramLoad {
+        program: None,
         from: "10.7.0.1:40000".into(),
         to: "10.7.0.2:5001".into(),
         bits_per_second: 3.3e6,
@@ -130,6 +132,7 @@ pub(crate) fn upload() -> Capture {
         ..CapturedSide::default()
     };
     let flow = CapturedFlow {
+        program: None,
         number: 2,
         ends: ["10.7.0.1:40000", "10.7.0.2:5201"].map(String::from),
         sent: [sent, CapturedSide::default()],

@@ -42,6 +42,7 @@ fn period(days: u64, truth: impl Fn(u64, &mut Rng) -> Option<f64>) -> Run {
         history: Some(History { target: "home".into(), ..History::default() }),
         bursts: Vec::new(),
         switch: None,
+        host_traffic: Vec::new(),
         notes: Vec::new(),
     }
 }

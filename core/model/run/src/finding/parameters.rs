@@ -1,7 +1,7 @@
 //! Parameters of findings, in seconds and bytes unless a name ends in another unit.
 use crate::{
-    DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative, Remarking,
-    Retransmissions,
+    DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, Process, QueueAlternative,
+    Remarking, Retransmissions,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,6 +20,19 @@ macro_rules! data {
             $(pub $field: $type)?,
         )* }
     )*};
+}
+
+/// Whose traffic fills a queue before the load of a test.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TrafficSource {
+    /// That of a program of this computer: it has most of the line.
+    Program {
+        /// Its name.
+        name: String,
+    },
+    /// That of other devices: this computer has little of the line.
+    OtherDevices,
 }
 
 data! {
@@ -210,6 +223,20 @@ data! {
         p50_s: f64,
         /// 90th percentile of latency before the load.
         p90_s: f64,
+        /// Whose traffic it is, if that is known.
+        source?: TrafficSource,
+    }
+    /// Traffic of a program of this computer during the test. `Finding::direction` is that of the
+    /// traffic.
+    struct LocalTraffic {
+        /// The phase in which it was observed.
+        phase: PhaseKind,
+        /// The process; absent if it may not be known.
+        process?: Process,
+        /// Address of the remote host.
+        remote: String,
+        /// Payload per second.
+        bits_per_second: f64,
     }
     /// A queue between two hops of the path.
     struct QueueLocation {

@@ -1,5 +1,5 @@
 //! Why a run has no verdict.
-use crate::PhaseKind;
+use crate::{PhaseKind, TrafficSource};
 use alloc::string::String;
 use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
@@ -111,6 +111,9 @@ pub enum Reason {
         increase_p50_s: f64,
         /// 90th percentile of that time.
         increase_p90_s: f64,
+        /// Whose traffic it is, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<TrafficSource>,
     },
     /// A capture without TCP.
     NoTcp,

@@ -1,3 +1,4 @@
 //! Integration tests of `fathom-run`.
+mod host_traffic;
 mod measure;
 mod reference;

@@ -12,7 +12,7 @@ fn series(key: SeriesKey, values: &[(u64, f64)]) -> Series {
 }
 
 /// Idle until 10 s, then upload. Negative values stand for censored ones.
-fn run() -> Run {
+pub(crate) fn run() -> Run {
     let phase = |kind, start: u64, end: u64| Phase {
         kind,
         start_ns: start * 1_000_000_000,
@@ -52,6 +52,7 @@ fn run() -> Run {
         history: None,
         bursts: Vec::new(),
         switch: None,
+        host_traffic: Vec::new(),
         notes: vec![],
     }
 }

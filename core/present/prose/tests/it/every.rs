@@ -3,8 +3,8 @@ use fathom_run::{
     Alternative, BoundCause, CaptureDefect, Caution, ConflictCause, CpuCause, Criterion, DayGroup,
     DelayedParty, Game, InstrumentEffect, InstrumentPart, Interruption, LinkUse, LocationProblem,
     ManagementRule, Metric, NotSent, Note, PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind,
-    QueueAlternative, QueueManagement, QueuePlace, Reason, Remedy, ShaperBypass, ShaperLimit, UnknownQueue,
-    UnknownReason, Unrecorded,
+    QueueAlternative, QueueManagement, QueuePlace, Reason, Remedy, ShaperBypass, ShaperLimit, TrafficSource,
+    UnknownQueue, UnknownReason, Unrecorded,
 };
 use fathom_units::Direction;
 
@@ -34,6 +34,10 @@ fn unknown() -> UnknownQueue {
     UnknownQueue { flow: 7, reason: UnknownReason::TooFewRoundTrips }
 }
 
+fn other_traffic(source: Option<TrafficSource>) -> Reason {
+    Reason::OtherTraffic { increase_p50_s: 0.41, increase_p90_s: 0.98, source }
+}
+
 every! {
     phases: PhaseKind {
         PhaseKind::Idle => PhaseKind::Idle;
@@ -53,6 +57,11 @@ every! {
         Game::ThirdPerson => Game::ThirdPerson;
         Game::FromAbove => Game::FromAbove;
         Game::ByTurns => Game::ByTurns;
+    }
+    traffic_sources: Option<TrafficSource> {
+        None => None;
+        Some(TrafficSource::OtherDevices) => Some(TrafficSource::OtherDevices);
+        Some(TrafficSource::Program { .. }) => Some(TrafficSource::Program { name: "rsync".into() });
     }
     reasons: Reason {
         Reason::NoAnswers => Reason::NoAnswers;
@@ -82,7 +91,7 @@ every! {
         Reason::SenderIdle => Reason::SenderIdle;
         Reason::ProbesLeftOut { .. } => Reason::ProbesLeftOut { left_out_ratio: 0.3 };
         Reason::UnknownLoad { .. } => Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 };
-        Reason::OtherTraffic { .. } => Reason::OtherTraffic { increase_p50_s: 0.41, increase_p90_s: 0.98 };
+        Reason::OtherTraffic { .. } => other_traffic(None), other_traffic(Some(TrafficSource::OtherDevices));
         Reason::NoTcp => Reason::NoTcp;
         Reason::NoProbes { .. } => Reason::NoProbes {
             from: "10.7.0.1:40000".into(), to: "10.7.0.2:5001".into(), bits_per_second: 3.3e6 };

@@ -6,10 +6,10 @@ use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferCheck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss,
     DelayedFlows, DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FirstBuffer, FlowRetransmission,
-    InstrumentEffect, LatencyIncrease, LowerBound, Management, ManagementRule, Marks, MeasuredBuffer,
-    OtherTraffic, Outage, PathLoss, PathRemarking, PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims,
-    RateChange, RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp,
-    UnknownLocation,
+    InstrumentEffect, LatencyIncrease, LocalTraffic, LowerBound, Management, ManagementRule, Marks,
+    MeasuredBuffer, OtherTraffic, Outage, PathLoss, PathRemarking, PhaseKind, Place, ProbeLoss, Process,
+    QueueLocation, QueueVictims, RateChange, RecurringDelay, Remarking, Reordering, Retransmissions,
+    ShaperCheck, ShaperConflict, StartUp, UnknownLocation,
 };
 use fathom_units::Direction;
 
@@ -79,8 +79,8 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::ProbeLoss
         | FindingKind::DatagramLoss
         | FindingKind::RateChange
-        | FindingKind::OtherTraffic
         | FindingKind::StartUp => of_load(kind),
+        FindingKind::OtherTraffic | FindingKind::LocalTraffic => traffic(kind),
         FindingKind::QueueLocation | FindingKind::UnknownLocation => locations(kind),
         FindingKind::LowerBound => {
             let bound = |cause| (None, Conclusion::LowerBound(LowerBound { phase: up, cause }));
@@ -211,12 +211,6 @@ fn of_load(kind: FindingKind) -> Vec<Found> {
         FindingKind::RateChange => [(8e6, 2e6, 0), (8e6, 2e6, 1), (2e6, 8e6, 1), (8e6, 2e6, 3)]
             .map(|change| (Some(Up), rate_change(change)))
             .into(),
-        FindingKind::OtherTraffic => [Some(Up), None]
-            .map(|direction| {
-                let traffic = OtherTraffic { min_s: 0.021, p50_s: 0.45, p90_s: 1.02 };
-                (direction, Conclusion::OtherTraffic(traffic))
-            })
-            .into(),
         FindingKind::StartUp => [PhaseKind::Up, PhaseKind::Down, PhaseKind::Both]
             .map(|phase| {
                 let start = StartUp {
@@ -231,6 +225,30 @@ fn of_load(kind: FindingKind) -> Vec<Found> {
             .into(),
         _ => Vec::new(),
     }
+}
+
+fn traffic(kind: FindingKind) -> Vec<Found> {
+    use Direction::{Down, Up};
+    let of_others = |direction, source| {
+        let found = OtherTraffic { min_s: 0.021, p50_s: 0.45, p90_s: 1.02, source };
+        (direction, Conclusion::OtherTraffic(found))
+    };
+    let of_program = |direction, phase, process| {
+        let remote = "192.0.2.7".into();
+        let found = LocalTraffic { phase, process, remote, bits_per_second: 2.9e6 };
+        (Some(direction), Conclusion::LocalTraffic(found))
+    };
+    if kind == FindingKind::OtherTraffic {
+        let both = |source: Option<_>| [of_others(Some(Up), source.clone()), of_others(None, source)];
+        return every::traffic_sources().into_iter().flat_map(both).collect();
+    }
+    let rsync = || Some(Process { id: 4_242, name: "rsync".into() });
+    vec![
+        of_program(Up, PhaseKind::Idle, rsync()),
+        of_program(Down, PhaseKind::Idle, rsync()),
+        of_program(Up, PhaseKind::Idle, None),
+        of_program(Up, PhaseKind::Down, None),
+    ]
 }
 
 fn rate_change((first, last, change_count): (f64, f64, u64)) -> Conclusion {

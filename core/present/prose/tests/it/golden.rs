@@ -19,7 +19,7 @@ use fathom_prose::{
 };
 use fathom_run::{
     Alternative, Call, Certainty, Conclusion, CpuCause, Finding, FindingKind, Game, LatencyIncrease,
-    LowerBound, ManagementEstimate, PhaseKind, QueueKind, Remedy, Run, UnknownQueue,
+    LowerBound, ManagementEstimate, PhaseKind, Process, QueueKind, Remedy, Run, UnknownQueue,
 };
 use fathom_shape::autorate::Reason;
 use fathom_shape::fix::Outcome;
@@ -265,7 +265,21 @@ fn captured_headlines(all: &mut Corpus, parts: &mut Corpus) {
         runs().into_iter().filter(|(name, _)| name.contains("UDP") || name.starts_with("probes wait"))
     {
         say(all, &run, &diagnose(&run));
+        let run = with_programs(run);
+        say(all, &run, &diagnose(&run));
     }
+    let run = with_programs(of_flows(flows[0], every::managements()[0], true));
+    say(all, &run, &diagnose(&run));
+}
+
+/// A capture of an interface of a host, whose programs have the flows.
+fn with_programs(mut run: Run) -> Run {
+    let program = Some(Process { id: 4_242, name: "rsync".into() });
+    let capture = run.capture.as_mut().expect("a capture");
+    capture.flows.iter_mut().for_each(|flow| flow.program.clone_from(&program));
+    let probed = capture.queues.iter_mut().filter_map(|queue| queue.probed.as_mut());
+    probed.flat_map(|probed| &mut probed.loads).for_each(|load| load.program.clone_from(&program));
+    run
 }
 
 /// Entries of the list that are made of several findings.

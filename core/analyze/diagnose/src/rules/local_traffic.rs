@@ -1,0 +1,101 @@
+//! What other programs of this computer had of the line during the test.
+use super::other_traffic::place;
+use crate::view::View;
+use alloc::vec::Vec;
+use fathom_run::{
+    Certainty, Conclusion, Finding, HostTraffic, LocalTraffic, PhaseKind, ProgramTraffic, Span, TrafficSource,
+};
+use fathom_units::Direction;
+
+/// Share of the throughput from which a program is named. Less is within its variation.
+const NAMED: f64 = 0.05;
+/// Most findings: the largest shares explain the result.
+const MAX_FINDINGS: usize = 3;
+/// Share of the throughput with which a program is the one that fills the queue.
+const MOST: f64 = 0.5;
+/// Share of the throughput below which this computer does not fill the queue. The probes of the
+/// test, which are part of it, have at most a few percent.
+const LITTLE: f64 = 0.1;
+
+/// Traffic of a program in one direction.
+struct Share<'a> {
+    phase: PhaseKind,
+    program: &'a ProgramTraffic,
+    direction: Direction,
+    /// Relative to the throughput of the test.
+    ratio: f64,
+}
+
+pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
+    let mut shares: Vec<_> = view.run.host_traffic.iter().flat_map(|traffic| shares(view, traffic)).collect();
+    shares.retain(|share| share.ratio >= NAMED);
+    shares.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    let mut named: Vec<Share<'_>> = Vec::new();
+    for share in shares {
+        let is_named = |other: &Share<'_>| {
+            (other.direction, &other.program.process) == (share.direction, &share.program.process)
+        };
+        if named.len() < MAX_FINDINGS && !named.iter().any(is_named) {
+            named.push(share);
+        }
+    }
+    named.iter().map(|share| finding(view, share)).collect()
+}
+
+/// Whether programs had so much of a direction in a phase that the load did not have the line
+/// alone.
+pub(super) fn is_notable(view: &View<'_>, phase: PhaseKind, direction: Direction) -> bool {
+    let traffic = view.run.host_traffic.iter().filter(|traffic| traffic.phase == phase);
+    let shares = traffic.flat_map(|traffic| shares(view, traffic));
+    shares.filter(|share| share.direction == direction).map(|share| share.ratio).sum::<f64>() >= NAMED
+}
+
+/// Whose traffic fills a queue before the load, if that is known.
+pub(crate) fn source(view: &View<'_>) -> Option<TrafficSource> {
+    let idle = view.run.host_traffic.iter().find(|traffic| traffic.phase == PhaseKind::Idle)?;
+    let place = place(view);
+    let is_there = |direction: Direction| place.is_none_or(|place| place == direction);
+    let largest = shares(view, idle)
+        .filter(|share| share.ratio >= MOST && is_there(share.direction))
+        .max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    if let Some(process) = largest.and_then(|share| share.program.process.as_ref()) {
+        return Some(TrafficSource::Program { name: process.name.clone() });
+    }
+    let has_little = |direction: Direction| {
+        throughput(view, direction).is_some_and(|line| idle.bits_per_second[direction] < LITTLE * line)
+    };
+    let is_elsewhere = Direction::BOTH.into_iter().filter(|d| is_there(*d)).all(has_little);
+    is_elsewhere.then_some(TrafficSource::OtherDevices)
+}
+
+fn shares<'a>(view: &View<'_>, traffic: &'a HostTraffic) -> impl Iterator<Item = Share<'a>> {
+    let line = Direction::BOTH.map(|direction| (direction, throughput(view, direction)));
+    let phase = traffic.phase;
+    traffic.programs.iter().flat_map(move |program| {
+        line.into_iter().filter_map(move |(direction, line)| {
+            let ratio = program.bits_per_second[direction] / line?;
+            Some(Share { phase, program, direction, ratio })
+        })
+    })
+}
+
+/// Highest throughput of the test in a direction, of its phases.
+fn throughput(view: &View<'_>, direction: Direction) -> Option<f64> {
+    let of = view.phases.iter().filter_map(|phase| match direction {
+        Direction::Up => phase.goodput_up_bits_per_second,
+        Direction::Down => phase.goodput_down_bits_per_second,
+    });
+    of.max_by(f64::total_cmp).filter(|rate| *rate > 0.0)
+}
+
+fn finding(view: &View<'_>, share: &Share<'_>) -> Finding {
+    let Share { phase, program, direction, .. } = share;
+    let traffic = LocalTraffic {
+        phase: *phase,
+        process: program.process.clone(),
+        remote: program.remote.clone(),
+        bits_per_second: program.bits_per_second[*direction],
+    };
+    let finding = Finding::new(Conclusion::LocalTraffic(traffic), Some(*direction), Certainty::Certain);
+    Finding { spans: view.run.phase(*phase).map(Span::of).into_iter().collect(), ..finding }
+}
