@@ -21,6 +21,7 @@ mod rate;
 mod shaping;
 mod start_up;
 mod starvation;
+mod timers;
 
 use crate::view::View;
 use alloc::vec::Vec;
@@ -38,6 +39,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
         rate::findings,
         management::findings,
         start_up::findings,
+        timers::findings,
         growth::findings,
         starvation::findings,
         bound::findings,
@@ -54,6 +56,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
 pub(crate) use emptied::findings as emptied;
 pub(crate) use local_traffic::source as traffic_source;
 pub(crate) use loss::is_reported as is_loss_reported;
+pub(crate) use timers::of_delay as exceeded_timers;
 
 pub(crate) fn losses(view: &View<'_>) -> Vec<Finding> {
     loss::findings(view)

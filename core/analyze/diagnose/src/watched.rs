@@ -6,8 +6,8 @@ use crate::{Diagnosis, Health, rules};
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{
-    Certainty, Conclusion, Fact, Finding, FindingKind, History, LatencyVariation, Metric, Reason, Run,
-    Series, SeriesKey, Statistic, Value, threshold,
+    Certainty, Conclusion, Fact, Finding, FindingKind, History, LatencyVariation, Metric, PhaseKind, Reason,
+    Run, Series, SeriesKey, Statistic, Value, threshold,
 };
 use fathom_stats::{Sample, Summary};
 use fathom_units::{Direction, Duration, WallTime};
@@ -50,6 +50,8 @@ pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
         Some((all.percentile(BASE)?.value, all.summary()?))
     });
     findings.extend(variation.as_ref().map(|(base, summary)| varies(&view, *base, summary)));
+    let timers = |(_, summary): &(f64, Summary)| rules::exceeded_timers(PhaseKind::Watch, summary.p95.value);
+    findings.extend(variation.as_ref().and_then(timers));
     findings.extend(rules::emptied(&view));
     findings.extend(rules::losses(&view));
     let (health, reason) = judge(&findings, variation.as_ref());

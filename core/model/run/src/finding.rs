@@ -153,6 +153,8 @@ findings! {
         "Between which two hops of the path packets wait.";
     UnknownLocation(UnknownLocation) = "unknown_location",
         "Why the hops of the path do not show where packets wait.";
+    ExceededTimers(ExceededTimers) = "exceeded_timers",
+        "Round trips are longer than timers of protocols.";
     StartUp(StartUp) = "start_up",
         "The start of the load raised latency for a short time.";
     DatagramLoss(DatagramLoss) = "datagram_loss",

@@ -16,6 +16,7 @@ mod local;
 mod measure;
 mod note;
 mod path;
+mod protocol_timer;
 mod registry;
 mod run;
 mod score;
@@ -40,6 +41,7 @@ pub use local::{is_local_address, is_local_host};
 pub use measure::{Measure, MeasureError, Statistic};
 pub use note::{Fact, Interruption, NotSent, Note, Unrecorded};
 pub use path::{AutonomousSystem, FirstLink, Hop, Path};
+pub use protocol_timer::{ProtocolTimer, TimerScope};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
     History, Host, Instrument, Load, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd, PhaseKind, Run,

@@ -351,6 +351,18 @@ pub fn reference_page() -> alloc::string::String {
         page +=
             &alloc::format!("| `{}` | {} | {} | {} |\n", s.name, s.unit, cell(s.definition), cell(s.source));
     }
+    page += include_str!("reference_timers.md");
+    for timer in crate::ProtocolTimer::ALL {
+        let name = serde_json::to_string(timer).unwrap_or_default();
+        let over_internet = if timer.scope() == crate::TimerScope::Internet { "yes" } else { "no" };
+        page += &alloc::format!(
+            "| `{}` | {} s | {over_internet} | {} | {} |\n",
+            name.trim_matches('"'),
+            timer.limit_s(),
+            cell(timer.consequence()),
+            cell(timer.source())
+        );
+    }
     page
 }
 

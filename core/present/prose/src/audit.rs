@@ -287,7 +287,7 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
             "its data is in flight or unsent: manage the queues that it fills on the path"
         }
         HostQueue::ReceiveBuffer { .. } => {
-            "senders may have that much in flight to this host: manage the queue that it fills, not this buffer"
+            "senders may have that much in flight: manage the queue that it fills, not this buffer"
         }
         HostQueue::SmallQueues { .. } => "the limit is per flow: many flows add up",
         HostQueue::CongestionControl { default_qdisc: None, .. } => {
@@ -389,7 +389,7 @@ fn receive_backlog(observed_dropped_packets: u64, point: &QueuePoint) -> String 
     }
     let is_long = point.delay_s() > threshold::MODEST_S;
     let reason = if is_long {
-        "long only if the CPU is slower than the link, which nothing indicates"
+        "long only if the CPU is slower than the link"
     } else {
         "drained as fast as the CPU works"
     };
@@ -407,10 +407,10 @@ const fn link_reason(queue: &HostQueue) -> &'static str {
         HostQueue::Ppp { .. } => "attach a shaper here, not below; PPPoE adds 8 bytes",
         HostQueue::Stacked { .. } => "they have no queue: packets pass at once to the interface below",
         HostQueue::Modem { .. } => {
-            "mobile modems hold megabytes, for seconds or even minutes. Measure it: fathom test"
+            "mobile modems hold megabytes, for seconds or minutes. Measure it: fathom test"
         }
         HostQueue::VirtualMachine { limit_packets: Some(_) } => {
-            "the ring and the queues of the guest add to it: run the audit in the guest too"
+            "the ring and queues of the guest add to it: run the audit there too"
         }
         HostQueue::VirtualMachine { limit_packets: None } => "the host below has queues: audit it",
         HostQueue::Containers { network: ContainerNetwork::Program { .. } } => {

@@ -1,7 +1,7 @@
 //! One or two sentences for each kind of finding.
 use crate::phase::{doing, noun, while_doing};
 use crate::verdict::limit;
-use crate::{audit, burst, fix, history, instrument, location, queue, switch, traffic};
+use crate::{audit, burst, fix, history, instrument, location, queue, switch, timer, traffic};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
@@ -46,6 +46,7 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::QueueLocation(found) => location::known(found, direction),
         Conclusion::UnknownLocation(unknown) => location::unknown(unknown),
         Conclusion::StartUp(start) => start_up(start),
+        Conclusion::ExceededTimers(found) => timer::exceeded(found),
         Conclusion::PathLoss(loss) => queue::path_loss(loss),
         Conclusion::Reordering(order) => queue::reordering(order),
         Conclusion::Retransmission(flow) => queue::retransmission(flow),

@@ -149,7 +149,7 @@ pub fn fix_headline(interface: &str, outcome: Outcome) -> String {
             "{interface} needs no fix: the line has no more lag when busy than a shaper would leave. Nothing was changed."
         ),
         Outcome::NotVerified => {
-            format!("Verification failed: the shaper was rolled back, and {interface} is unchanged.")
+            format!("Verification failed: the shaper of {interface} was rolled back.")
         }
         Outcome::Planned => "Nothing was changed (--dry-run).".to_string(),
         Outcome::Verified => {

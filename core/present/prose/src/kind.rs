@@ -22,6 +22,7 @@ pub const fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::LocalTraffic => "local traffic",
         FindingKind::QueueLocation | FindingKind::UnknownLocation => "location",
         FindingKind::StartUp => "start-up",
+        FindingKind::ExceededTimers => "timers",
         FindingKind::FillTime => "fill time",
         FindingKind::DrainTime => "drain time",
         FindingKind::QueueEmptied => "falling delays",

@@ -28,6 +28,7 @@ mod provider;
 mod queue;
 mod recent;
 mod switch;
+mod timer;
 mod traffic;
 mod verdict;
 mod why;
@@ -57,5 +58,6 @@ pub use recent::{
     HistoryOrigin, compare_recent, is_judged, recent_actions, recent_level, recent_reasons, recent_verdict,
     variation,
 };
+pub use timer::timers;
 pub use verdict::{Level, Verdict, lag, verdict};
 pub use why::{Reason, excluded, reasons};

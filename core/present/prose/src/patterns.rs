@@ -46,7 +46,7 @@ pub fn pattern_verdict(found: &[Finding], days: u64) -> Verdict {
             let headline =
                 format!("No pattern in {} days that chance does not explain.", thousands(days as f64));
             let more = "No delay or loss recurs at certain hours, this site's traffic fills no buffer, and the base latency did \
-                        not change for good.";
+                        not change.";
             Verdict { level: Level::Good, headline, consequence: Some(more.to_string()) }
         }
     }

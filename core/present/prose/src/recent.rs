@@ -225,7 +225,7 @@ fn reason(series: &RecentSeries) -> Reason {
             thousands(loss.sent_packets as f64)
         ),
         (None, Some(of)) => format!(
-            "{name}: latency is {} (median), {} (p90), against {} without a queue (p5 of the last day). Either a queue is full, \
+            "{name}: latency is {} (median), {} (p90), against {} without a queue (p5 of the last day). A queue is full, \
              or the path changed.",
             milliseconds(of.p50_s),
             milliseconds(of.p90_s),

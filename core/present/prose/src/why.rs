@@ -193,7 +193,10 @@ fn rank(finding: &Finding, diagnosis: &Diagnosis) -> u8 {
             BoundCause::StillGrowing { .. } | BoundCause::NotReached { .. } => 9,
         },
         Conclusion::AckStarvation(_) | Conclusion::DelayedFlows(_) => 5,
-        Conclusion::DelayedProbes(_) | Conclusion::StartUp(_) | Conclusion::QueueEmptied(_) => 6,
+        Conclusion::DelayedProbes(_)
+        | Conclusion::StartUp(_)
+        | Conclusion::ExceededTimers(_)
+        | Conclusion::QueueEmptied(_) => 6,
         Conclusion::FillTime(fill) => {
             if is_headline(fill.phase) {
                 8

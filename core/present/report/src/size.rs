@@ -5,6 +5,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_layout::{Ink, Table, cells, left, right, wrap};
+use fathom_prose::timers;
+use fathom_run::ProtocolTimer;
 use fathom_size::{Answer, Case, Growth, Needs, Question, Seed, SizeError, Unknown};
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::{Bytes, Duration};
@@ -210,7 +212,12 @@ fn bar(share: f64, room: usize, style: Style) -> String {
 }
 
 fn remarks(answer: &Answer) -> Vec<String> {
-    let mut remarks = Vec::from([perception(answer.delay.as_secs_f64())]);
+    let delay_s = answer.delay.as_secs_f64();
+    let mut remarks = Vec::from([perception(delay_s)]);
+    let exceeded: Vec<_> = ProtocolTimer::exceeded(delay_s, None).collect();
+    remarks.extend(
+        (!exceeded.is_empty()).then(|| format!("This delay exceeds timers of {}.", timers(&exceeded))),
+    );
     remarks.extend(standing_queue(answer));
     remarks.extend(answer.needs.is_none().then(|| as_tc(answer)).flatten());
     remarks

@@ -221,6 +221,17 @@ mod tests {
     }
 
     #[test]
+    fn interfaces_count_what_passes() {
+        let counts = || byte_counts().unwrap()["lo"];
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let before = counts();
+        socket.send_to(&[0; 9_000], socket.local_addr().unwrap()).unwrap();
+        socket.recv(&mut [0; 9_000]).unwrap();
+        let after = counts();
+        assert!(after.0 - before.0 >= 9_000 && after.1 - before.1 >= 9_000, "{before:?} {after:?}");
+    }
+
+    #[test]
     fn each_kind_of_phase_is_observed_once() {
         let observer = TrafficObserver::start(SERVER);
         for kind in [PhaseKind::Idle, PhaseKind::Up, PhaseKind::Idle] {

@@ -53,17 +53,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counts_of_an_interface() {
-        let text = "Inter-|   Receive                                                |  Transmit\n \
-                    face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n    \
-                    lo: 5000 20 0 0 0 0 0 0 5001 20 0 0 0 0 0 0\n  eth0:1234 9 0 0 0 0 0 0 777 8 0 0 0 0 0 0\n\
-                    eth0:1: 5 0 0 0 0 0 0 0 6 0\neth1: 1 2\neth2: 1 0 0 0 0 0 0 0 -6 0\n";
-        let found: Vec<_> = text.lines().filter_map(counts_of).collect();
-        let want = [("lo", (5000, 5001)), ("eth0", (1234, 777)), ("eth0:1", (5, 6))];
-        assert_eq!(found, want.map(|(name, counts)| (name.to_owned(), counts)));
-    }
-
-    #[test]
     fn only_ethernet_is_a_cable() {
         let root = std::env::temp_dir().join(format!("fathom-links-{}", std::process::id()));
         // Types of linux/if_arp.h: Ethernet, Wi-Fi as well, a tunnel without a header, PPP.

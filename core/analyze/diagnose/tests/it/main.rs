@@ -11,6 +11,7 @@ mod months;
 mod probes;
 mod switch;
 mod switches;
+mod timers;
 mod upload;
 mod verdicts;
 mod watched;

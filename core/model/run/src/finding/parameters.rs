@@ -1,7 +1,7 @@
 //! Parameters of findings, in seconds and bytes unless a name ends in another unit.
 use crate::{
-    DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, Process, QueueAlternative,
-    Remarking, Retransmissions,
+    DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, Process, ProtocolTimer,
+    QueueAlternative, Remarking, Retransmissions,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -273,6 +273,15 @@ data! {
         phase: PhaseKind,
         /// Why its place is unknown.
         reason: LocationProblem,
+    }
+    /// Protocols whose timers are shorter than round trips under load.
+    struct ExceededTimers {
+        /// The phase.
+        phase: PhaseKind,
+        /// 95th percentile of the round trip.
+        rtt_p95_s: f64,
+        /// The protocols, that with the shortest timer first.
+        timers: Vec<ProtocolTimer>,
     }
     /// The start of a load, compared with the rest of its phase.
     struct StartUp {

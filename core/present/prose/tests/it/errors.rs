@@ -125,7 +125,8 @@ pub(crate) fn errors(to: &mut Corpus, parts: &mut Corpus) {
 }
 
 /// Functions of `core/present/prose` that give names and values, by file.
-const NAMING: [(&str, &[&str]); 11] = [
+const NAMING: [(&str, &[&str]); 12] = [
+    ("timer.rs", &["name"]),
     ("alternative.rs", &["excluded_name"]),
     ("action.rs", &["longer"]),
     ("history.rs", &["hours"]),

@@ -5,11 +5,11 @@ use crate::switch;
 use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferCheck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss,
-    DelayedFlows, DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FirstBuffer, FlowRetransmission,
-    InstrumentEffect, LatencyIncrease, LocalTraffic, LowerBound, Management, ManagementRule, Marks,
-    MeasuredBuffer, OtherTraffic, Outage, PathLoss, PathRemarking, PhaseKind, Place, ProbeLoss, Process,
-    QueueLocation, QueueVictims, RateChange, RecurringDelay, Remarking, Reordering, Retransmissions,
-    ShaperCheck, ShaperConflict, StartUp, UnknownLocation,
+    DelayedFlows, DelayedProbes, DrainTime, Estimate, ExceededTimers, FillTime, FindingKind, FirstBuffer,
+    FlowRetransmission, InstrumentEffect, LatencyIncrease, LocalTraffic, LowerBound, Management,
+    ManagementRule, Marks, MeasuredBuffer, OtherTraffic, Outage, PathLoss, PathRemarking, PhaseKind, Place,
+    ProbeLoss, Process, ProtocolTimer, QueueLocation, QueueVictims, RateChange, RecurringDelay, Remarking,
+    Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp, UnknownLocation,
 };
 use fathom_units::Direction;
 
@@ -79,6 +79,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::ProbeLoss
         | FindingKind::DatagramLoss
         | FindingKind::RateChange
+        | FindingKind::ExceededTimers
         | FindingKind::StartUp => of_load(kind),
         FindingKind::OtherTraffic | FindingKind::LocalTraffic => traffic(kind),
         FindingKind::QueueLocation | FindingKind::UnknownLocation => locations(kind),
@@ -90,12 +91,11 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
             instruments().into_iter().map(|one| (None, Conclusion::Instrument(one))).collect()
         }
         FindingKind::ShaperCheck => checks(),
-        FindingKind::ShaperConflict => every::conflicts()
-            .into_iter()
-            .map(|cause| {
-                (None, Conclusion::ShaperConflict(ShaperConflict { interface: "eth0".into(), cause }))
-            })
-            .collect(),
+        FindingKind::ShaperConflict => {
+            let conflict = |cause| ShaperConflict { interface: "eth0".into(), cause };
+            let found = |cause| (None, Conclusion::ShaperConflict(conflict(cause)));
+            every::conflicts().into_iter().map(found).collect()
+        }
         FindingKind::QueueDelay
         | FindingKind::Bottleneck
         | FindingKind::Oscillation
@@ -211,6 +211,11 @@ fn of_load(kind: FindingKind) -> Vec<Found> {
         FindingKind::RateChange => [(8e6, 2e6, 0), (8e6, 2e6, 1), (2e6, 8e6, 1), (8e6, 2e6, 3)]
             .map(|change| (Some(Up), rate_change(change)))
             .into(),
+        FindingKind::ExceededTimers => {
+            let timers = vec![ProtocolTimer::Sip, ProtocolTimer::TcpConnection];
+            let found = ExceededTimers { phase: PhaseKind::Up, rtt_p95_s: 1.12, timers };
+            vec![(None, Conclusion::ExceededTimers(found))]
+        }
         FindingKind::StartUp => [PhaseKind::Up, PhaseKind::Down, PhaseKind::Both]
             .map(|phase| {
                 let start = StartUp {
