@@ -1,5 +1,5 @@
 //! Judges whether a line is healthy, bloated, or cannot be judged.
-use crate::rules::bound;
+use crate::rules::{self, bound};
 use crate::sample::has_delivered;
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
@@ -118,7 +118,7 @@ fn other_traffic(view: &View<'_>) -> Option<Reason> {
         let rise = view.rises_on_a_queue().find(is_near)?;
         Some(Reason::OtherTraffic { increase_p50_s: rise.p50(), increase_p90_s: rise.p90(), source: None })
     };
-    before_test.or_else(before_phase)
+    before_test.or_else(before_phase).or_else(|| rules::line_in_use(view))
 }
 
 fn missing(view: &View<'_>) -> Option<Reason> {

@@ -54,7 +54,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
 }
 
 pub(crate) use emptied::findings as emptied;
-pub(crate) use local_traffic::source as traffic_source;
+pub(crate) use local_traffic::{line_in_use, source as traffic_source};
 pub(crate) use loss::is_reported as is_loss_reported;
 pub(crate) use timers::of_delay as exceeded_timers;
 

@@ -356,9 +356,7 @@ fn card_reason(kind: FindingKind, queue: &HostQueue) -> &'static str {
             "it keeps each flow near 20 ms; only a flood fills it"
         }
         HostQueue::WifiQueues { .. } => "it does not control what the firmware takes: measure it under load",
-        HostQueue::WifiFirmware { .. } => {
-            "no file shows how much. Measure it: fathom test to a host in the same building"
-        }
+        HostQueue::WifiFirmware { .. } => "no file shows how much. Measure it: fathom test to a nearby host",
         other => link_reason(other),
     }
 }

@@ -159,12 +159,9 @@ pub(crate) fn reason(reason: &Reason) -> String {
             milliseconds(*increase_p50_s),
             milliseconds(*increase_p90_s)
         ),
-        Reason::OtherTraffic { increase_p50_s, increase_p90_s, source } => format!(
-            "Before the load, {} added {} (median), {} (p90). Stop it and test again.",
-            traffic::source(source.as_ref()),
-            milliseconds(*increase_p50_s),
-            milliseconds(*increase_p90_s)
-        ),
+        Reason::OtherTraffic { .. } | Reason::LineInUse { .. } => {
+            format!("Before the load, {}. Stop it and test again.", traffic::before_load(reason))
+        }
         Reason::NoTcp => "This capture contains no TCP.".to_string(),
         Reason::NoProbes { from, to, bits_per_second } => {
             let host = host(to);

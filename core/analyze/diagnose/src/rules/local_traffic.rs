@@ -3,7 +3,8 @@ use super::other_traffic::place;
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{
-    Certainty, Conclusion, Finding, HostTraffic, LocalTraffic, PhaseKind, ProgramTraffic, Span, TrafficSource,
+    Certainty, Conclusion, Finding, HostTraffic, LocalTraffic, PhaseKind, ProgramTraffic, Reason, Span,
+    TrafficSource,
 };
 use fathom_units::Direction;
 
@@ -52,12 +53,10 @@ pub(super) fn is_notable(view: &View<'_>, phase: PhaseKind, direction: Direction
 
 /// Whose traffic fills a queue before the load, if that is known.
 pub(crate) fn source(view: &View<'_>) -> Option<TrafficSource> {
-    let idle = view.run.host_traffic.iter().find(|traffic| traffic.phase == PhaseKind::Idle)?;
+    let idle = before_load(view)?;
     let place = place(view);
     let is_there = |direction: Direction| place.is_none_or(|place| place == direction);
-    let largest = shares(view, idle)
-        .filter(|share| share.ratio >= MOST && is_there(share.direction))
-        .max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let largest = largest(view, idle).filter(|share| is_there(share.direction));
     if let Some(process) = largest.and_then(|share| share.program.process.as_ref()) {
         return Some(TrafficSource::Program { name: process.name.clone() });
     }
@@ -66,6 +65,27 @@ pub(crate) fn source(view: &View<'_>) -> Option<TrafficSource> {
     };
     let is_elsewhere = Direction::BOTH.into_iter().filter(|d| is_there(*d)).all(has_little);
     is_elsewhere.then_some(TrafficSource::OtherDevices)
+}
+
+/// The program that had most of a direction before the load, if there is one. Its queue may have
+/// been full all the time, so no latency of the run need be that of an empty line.
+pub(crate) fn line_in_use(view: &View<'_>) -> Option<Reason> {
+    let Share { program, direction, .. } = largest(view, before_load(view)?)?;
+    Some(Reason::LineInUse {
+        program: program.process.as_ref().map(|process| process.name.clone()),
+        direction,
+        bits_per_second: program.bits_per_second[direction],
+    })
+}
+
+fn before_load<'a>(view: &View<'a>) -> Option<&'a HostTraffic> {
+    view.run.host_traffic.iter().find(|traffic| traffic.phase == PhaseKind::Idle)
+}
+
+/// The largest share, if it is most of a direction.
+fn largest<'a>(view: &View<'_>, traffic: &'a HostTraffic) -> Option<Share<'a>> {
+    let most = shares(view, traffic).filter(|share| share.ratio >= MOST);
+    most.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
 }
 
 fn shares<'a>(view: &View<'_>, traffic: &'a HostTraffic) -> impl Iterator<Item = Share<'a>> {

@@ -126,3 +126,19 @@ fn no_shaper_gets_a_rate_from_a_load_next_to_a_program() {
     run.host_traffic = vec![traffic(PhaseKind::Down, 3.1e6, 1e5, vec![program("rsync", 7, 2e5, 0.0)])];
     assert!(rate(&run).is_some(), "it was in another phase");
 }
+
+/// A queue that is full all the time has no short latency for comparison, and a load adds nothing.
+#[test]
+fn a_line_that_a_program_fills_all_the_time_has_no_verdict() {
+    let mut run = MANAGED.run();
+    let reason = |of: &Run| diagnose(of).reason;
+    for (up, is_most) in [(1.2e6, false), (2e6, true)] {
+        run.host_traffic = vec![traffic(PhaseKind::Idle, 3e6, 1e5, vec![program("rsync", 7, up, 0.0)])];
+        let want = Reason::LineInUse {
+            program: Some("rsync".into()),
+            direction: Direction::Up,
+            bits_per_second: up,
+        };
+        assert_eq!(reason(&run), is_most.then_some(want), "{up}");
+    }
+}

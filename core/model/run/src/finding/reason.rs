@@ -115,6 +115,17 @@ pub enum Reason {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<TrafficSource>,
     },
+    /// A program of this computer had most of a direction before the load of the test, so latency
+    /// without load is unknown.
+    LineInUse {
+        /// Name of the program; absent if it may not be known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        program: Option<String>,
+        /// Direction of its traffic.
+        direction: Direction,
+        /// Its payload per second.
+        bits_per_second: f64,
+    },
     /// A capture without TCP.
     NoTcp,
     /// A capture of UDP without probes that would show its delay.

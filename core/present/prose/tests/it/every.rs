@@ -38,6 +38,10 @@ fn other_traffic(source: Option<TrafficSource>) -> Reason {
     Reason::OtherTraffic { increase_p50_s: 0.41, increase_p90_s: 0.98, source }
 }
 
+fn line_in_use(program: Option<&str>, direction: Direction) -> Reason {
+    Reason::LineInUse { program: program.map(String::from), direction, bits_per_second: 2.9e6 }
+}
+
 every! {
     phases: PhaseKind {
         PhaseKind::Idle => PhaseKind::Idle;
@@ -92,6 +96,8 @@ every! {
         Reason::ProbesLeftOut { .. } => Reason::ProbesLeftOut { left_out_ratio: 0.3 };
         Reason::UnknownLoad { .. } => Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 };
         Reason::OtherTraffic { .. } => other_traffic(None), other_traffic(Some(TrafficSource::OtherDevices));
+        Reason::LineInUse { .. } => line_in_use(None, Direction::Down),
+            line_in_use(Some("rsync"), Direction::Up);
         Reason::NoTcp => Reason::NoTcp;
         Reason::NoProbes { .. } => Reason::NoProbes {
             from: "10.7.0.1:40000".into(), to: "10.7.0.2:5001".into(), bits_per_second: 3.3e6 };
