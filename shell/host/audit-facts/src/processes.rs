@@ -3,8 +3,8 @@ use fathom_run::Process;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Owners of sockets by inode: of several the one with the lowest number. Those of other
-/// users are visible to root only.
+/// Owners of sockets by inode: of several the one with the lowest number. Those of other users are
+/// visible to root only.
 pub(crate) fn owners(inodes: &BTreeSet<u32>) -> BTreeMap<u32, Process> {
     let mut owners = BTreeMap::new();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);

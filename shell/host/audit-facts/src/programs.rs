@@ -3,7 +3,7 @@ use crate::processes::owners;
 use crate::sockets::{Transport, sockets};
 use fathom_run::Process;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -43,7 +43,7 @@ impl ProgramObserver {
         });
         ProgramObserver { stop, thread }
     }
-    /// What was observed. Systems that do not tell it give nothing.
+    /// What was observed; nothing if the kernel does not list its sockets.
     pub fn finish(self) -> Programs {
         drop(self.stop);
         self.thread.join().unwrap_or_default()
@@ -51,13 +51,12 @@ impl ProgramObserver {
 }
 
 impl Programs {
-    /// The process that had the local end `end` of a flow, if one is known. UDP sockets often have
-    /// no address.
+    /// The process that had the end `end` of a flow, if it is on this host and known. UDP sockets
+    /// often have no address, and then those of this host.
     pub fn of(&self, transport: Transport, end: SocketAddr) -> Option<&Process> {
-        let any = |ip: IpAddr| self.ends.get(&(transport, SocketAddr::new(ip, end.port())));
-        let unspecified = [IpAddr::from([0; 4]), IpAddr::from([0; 16])];
-        any(end.ip())
-            .or_else(|| unspecified.into_iter().find_map(any).filter(|_| transport == Transport::Udp))
+        let with = |ip: IpAddr| self.ends.get(&(transport, SocketAddr::new(ip, end.port())));
+        let unspecified = || [IpAddr::from([0; 4]), IpAddr::from([0; 16])].into_iter().find_map(with);
+        with(end.ip()).or_else(|| unspecified().filter(|_| transport == Transport::Udp && is_own(end.ip())))
     }
     /// Adds the sockets that are new.
     fn read(&mut self) {
@@ -79,10 +78,15 @@ impl Programs {
     }
 }
 
+/// Whether an address is one of this network namespace: sockets can be bound to no other.
+fn is_own(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{TcpListener, TcpStream, UdpSocket};
+    use std::net::{TcpListener, TcpStream};
 
     #[test]
     fn the_process_of_a_connection_and_of_a_datagram() {
@@ -94,8 +98,10 @@ mod tests {
         let own = std::process::id();
         let tcp = near.local_addr().unwrap();
         assert_eq!(programs.of(Transport::Tcp, tcp).map(|process| process.id), Some(own));
-        let datagram = SocketAddr::new([192, 0, 2, 1].into(), udp.local_addr().unwrap().port());
-        assert_eq!(programs.of(Transport::Udp, datagram).map(|process| process.id), Some(own));
-        assert_eq!(programs.of(Transport::Tcp, datagram), None, "another protocol");
+        let end = |ip: [u8; 4]| SocketAddr::new(ip.into(), udp.local_addr().unwrap().port());
+        let [here, elsewhere] = [end([127, 0, 0, 1]), end([192, 0, 2, 1])];
+        assert_eq!(programs.of(Transport::Udp, here).map(|process| process.id), Some(own));
+        assert_eq!(programs.of(Transport::Udp, elsewhere), None, "the same port of another host");
+        assert_eq!(programs.of(Transport::Tcp, here), None, "another protocol");
     }
 }

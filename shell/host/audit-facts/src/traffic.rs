@@ -41,7 +41,7 @@ impl TrafficObserver {
     pub fn phase_ended(&self) {
         let _ = self.marks.send(Mark::Ended);
     }
-    /// What was observed. Systems that do not tell it give nothing.
+    /// What was observed; nothing if the kernel does not list its sockets.
     pub fn finish(self) -> Vec<HostTraffic> {
         drop(self.marks);
         self.thread.join().unwrap_or_default()

@@ -1,5 +1,7 @@
 //! What other programs of this computer had of the line during the test.
+use super::growth::curve;
 use super::other_traffic::place;
+use crate::latency::shortest;
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{
@@ -17,6 +19,9 @@ const MOST: f64 = 0.5;
 /// Share of the throughput below which this computer does not fill the queue. The probes of the
 /// test, which are part of it, have at most a few percent.
 const LITTLE: f64 = 0.1;
+/// A queue drains at less than this speed, and keeps more than this share of its delay, only if
+/// packets still arrive.
+const HALF: f64 = 0.5;
 
 /// Traffic of a program in one direction.
 struct Share<'a> {
@@ -64,7 +69,21 @@ pub(crate) fn source(view: &View<'_>) -> Option<TrafficSource> {
         throughput(view, direction).is_some_and(|line| idle.bits_per_second[direction] < LITTLE * line)
     };
     let is_elsewhere = Direction::BOTH.into_iter().filter(|d| is_there(*d)).all(has_little);
-    is_elsewhere.then_some(TrafficSource::OtherDevices)
+    (is_elsewhere && is_still_filled(view)).then_some(TrafficSource::OtherDevices)
+}
+
+/// Whether packets that arrived before the load kept the queue filled. What is left of an earlier
+/// transfer drains by a second per second, and may be one of this computer.
+fn is_still_filled(view: &View<'_>) -> bool {
+    let Some((idle, source)) = view.run.phase(PhaseKind::Idle).zip(view.source) else { return false };
+    let (curve, min_s) = (curve(view, idle), shortest(source).unwrap_or(0.0));
+    let third = curve.len() / 3;
+    let mean = |part: &[(f64, f64)]| {
+        let sum = part.iter().fold((0.0, 0.0), |sum, (at_s, delay_s)| (sum.0 + at_s, sum.1 + delay_s));
+        (sum.0 / third as f64, sum.1 / third as f64 - min_s)
+    };
+    let (first, last) = (mean(&curve[..third]), mean(&curve[curve.len() - third..]));
+    third > 0 && first.1 - last.1 < HALF * (last.0 - first.0) && last.1 > HALF * first.1
 }
 
 /// The program that had most of a direction before the load, if there is one. Its queue may have
@@ -99,8 +118,12 @@ fn shares<'a>(view: &View<'_>, traffic: &'a HostTraffic) -> impl Iterator<Item =
     })
 }
 
-/// Highest throughput of the test in a direction, of its phases.
+/// Highest throughput of the test in a direction, of its phases; `None` if its rate was chosen and
+/// does not show that of the line.
 fn throughput(view: &View<'_>, direction: Direction) -> Option<f64> {
+    if view.has_chosen_rate() {
+        return None;
+    }
     let of = view.phases.iter().filter_map(|phase| match direction {
         Direction::Up => phase.goodput_up_bits_per_second,
         Direction::Down => phase.goodput_down_bits_per_second,

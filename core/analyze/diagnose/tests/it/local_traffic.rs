@@ -2,8 +2,8 @@
 use crate::line::{BLOATED, MANAGED};
 use fathom_diagnose::diagnose;
 use fathom_run::{
-    Conclusion, HostTraffic, LocalTraffic, Metric, PhaseKind, Process, ProgramTraffic, Reason, Remedy, Run,
-    SeriesKey, Span, TrafficSource,
+    Conclusion, Fact, HostTraffic, LocalTraffic, Metric, PhaseKind, Process, ProgramTraffic, Reason, Remedy,
+    Run, SeriesKey, Span, TrafficSource,
 };
 use fathom_units::{Direction, PerDirection};
 
@@ -70,6 +70,34 @@ fn the_source_of_a_queue_before_the_load() {
     let mut run = loaded_before();
     run.host_traffic = vec![traffic(PhaseKind::Up, 2e5, 2e5, Vec::new())];
     assert_eq!(source(&run), None, "only another phase was observed");
+}
+
+/// What is left of a transfer that ended before the test may be one of this computer.
+#[test]
+fn a_queue_that_drains_is_nobody_elses() {
+    for (left_s, drains) in [(0.5, false), (10.0, false), (0.5, true), (2.0, true), (10.0, true)] {
+        let mut run = MANAGED.run();
+        let idle = Span::of(run.phase(PhaseKind::Idle).expect("the run has it"));
+        for series in run.series.iter_mut().filter(|series| series.key == SeriesKey::of(Metric::UdpRtt)) {
+            for (at_ns, value) in series.at_ns.iter().zip(&mut series.values) {
+                let passed_s = if drains { (at_ns - idle.start_ns) as f64 / 1e9 } else { 0.0 };
+                *value += if *at_ns < idle.end_ns { f64::max(left_s - passed_s, 0.0) } else { 0.0 };
+            }
+        }
+        run.host_traffic = vec![traffic(PhaseKind::Idle, 1e4, 1e4, Vec::new())];
+        let d = diagnose(&run);
+        let sources: Vec<_> = d
+            .findings
+            .iter()
+            .filter_map(|finding| match &finding.conclusion {
+                Conclusion::OtherTraffic(found) => Some(found.source.clone()),
+                _ => None,
+            })
+            .collect();
+        let want = (!drains).then_some(TrafficSource::OtherDevices);
+        assert!(sources.iter().all(|source| *source == want), "{left_s} s, {drains}: {sources:?}");
+        assert!(drains || !sources.is_empty());
+    }
 }
 
 #[test]
@@ -141,4 +169,7 @@ fn a_line_that_a_program_fills_all_the_time_has_no_verdict() {
         };
         assert_eq!(reason(&run), is_most.then_some(want), "{up}");
     }
+    // The rate of a paced load is not that of the line.
+    run.facts.insert(Fact::Pace, "100kbit".into());
+    assert_eq!(named(&run), []);
 }
