@@ -50,9 +50,49 @@ pub struct CaptureSource {
     pub wire_bytes: u64,
     /// Time from the first to the last frame.
     pub duration_s: f64,
+    /// Frames for all hosts of the link, where it shows them.
+    #[serde(default, skip_serializing_if = "FrameCount::is_zero")]
+    pub broadcast: FrameCount,
+    /// Frames for groups of hosts.
+    #[serde(default, skip_serializing_if = "FrameCount::is_zero")]
+    pub multicast: FrameCount,
+    /// Frames with VLAN tags, by the identifier of the outer VLAN.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vlans: Vec<VlanCount>,
     /// Defects of the capture.
     #[serde(default, deserialize_with = "crate::note::list", skip_serializing_if = "Vec::is_empty")]
     pub defects: Vec<CaptureDefect>,
+}
+
+/// Some frames of a capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FrameCount {
+    /// Their number.
+    pub frames: u64,
+    /// Their bytes on the wire.
+    pub wire_bytes: u64,
+}
+
+impl FrameCount {
+    /// Whether there is none.
+    pub fn is_zero(&self) -> bool {
+        self.frames == 0
+    }
+    /// Adds a frame.
+    pub fn add(&mut self, wire_bytes: u64) {
+        self.frames += 1;
+        self.wire_bytes += wire_bytes;
+    }
+}
+
+/// Frames of a VLAN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct VlanCount {
+    /// Identifier of the VLAN, 1 to 4094.
+    pub id: u16,
+    /// Its frames.
+    #[serde(flatten)]
+    pub count: FrameCount,
 }
 
 /// A TCP flow.

@@ -29,9 +29,9 @@ pub use burst::Burst;
 pub use capture::{
     Capture, CaptureDefect, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes,
     CapturedQueue, CapturedSide, DatagramFlow, DatagramLoad, DelayAtLoss, DelayPercentiles, DelayedFlows,
-    DelayedParty, Estimate, FlowShare, HopDelay, IpMarking, Limits, ManagementEstimate, PartDelay,
-    PartDirection, PathPart, ProbeKind, ProbedDelay, QueueAlternative, QueueManagement, QueuePlace,
-    Remarking, Retransmissions, RoundTrips, Swing, UnknownQueue, UnknownReason,
+    DelayedParty, Estimate, FlowShare, FrameCount, HopDelay, IpMarking, Limits, ManagementEstimate,
+    PartDelay, PartDirection, PathPart, ProbeKind, ProbedDelay, QueueAlternative, QueueManagement,
+    QueuePlace, Remarking, Retransmissions, RoundTrips, Swing, UnknownQueue, UnknownReason, VlanCount,
 };
 pub use check::RunError;
 pub use datagrams::DatagramLog;

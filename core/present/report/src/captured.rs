@@ -6,15 +6,24 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_layout::{Ink, Table, clean, wrap};
-use fathom_run::{Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind};
+use fathom_run::{
+    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, FrameCount, Limits, ProbeKind,
+};
 use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 
 /// Rows of the table of flows.
 const FLOWS: usize = 10;
+/// VLANs that are shown.
+const VLANS: usize = 4;
 
 /// Sources, flows, replies and hops.
 pub(crate) fn tables(capture: &Capture, columns: usize, text_columns: usize, style: Style) -> Vec<String> {
-    let mut lines: Vec<String> = capture.sources.iter().map(|source| of_source(source, style)).collect();
+    let mut lines = Vec::new();
+    for source in &capture.sources {
+        lines.push(of_source(source, style));
+        let shares = Some(link_shares(source).join(", ")).filter(|shares| !shares.is_empty());
+        lines.extend(shares.iter().flat_map(|shares| wrap(&format!("  {shares}"), text_columns, 2)));
+    }
     if capture.flows.iter().any(|flow| flow.sent.iter().any(|side| side.payload_bytes > 0)) {
         lines.extend(block(flow_table(capture, style).lines(columns, style)));
         lines.extend(more_flows(capture).map(|text| style.ink(Ink::Dim, &text)));
@@ -35,6 +44,23 @@ fn of_source(source: &CaptureSource, style: Style) -> String {
         bytes(source.wire_bytes as f64),
         seconds(source.duration_s)
     )
+}
+
+/// What shares of the frames are for several hosts, and which VLANs there are, with the most frames
+/// first.
+fn link_shares(source: &CaptureSource) -> Vec<String> {
+    let share = |what: &str, count: FrameCount| {
+        let ratio = |part: u64, whole: u64| percent(part as f64 / whole.max(1) as f64);
+        let (frames, of_bytes) =
+            (ratio(count.frames, source.frames), ratio(count.wire_bytes, source.wire_bytes));
+        format!("{what} {frames} of the frames ({of_bytes} of the bytes)")
+    };
+    let mut vlans = source.vlans.clone();
+    vlans.sort_by_key(|vlan| core::cmp::Reverse(vlan.count.frames));
+    let groups = [("broadcast", source.broadcast), ("multicast", source.multicast)];
+    let seen = groups.into_iter().filter(|(_, count)| !count.is_zero());
+    let of_vlans = vlans.iter().take(VLANS).map(|vlan| share(&format!("VLAN {}", vlan.id), vlan.count));
+    seen.map(|(what, count)| share(what, count)).chain(of_vlans).collect()
 }
 
 /// Round trips of the probes in a capture, in one line.

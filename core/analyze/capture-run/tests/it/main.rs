@@ -5,6 +5,7 @@
 mod capture;
 mod hostile;
 mod lab;
+mod link_use;
 mod one_sided;
 #[allow(dead_code, reason = "shared with other crates, which use other parts")]
 #[path = "../../../flow/tests/it/packets.rs"]

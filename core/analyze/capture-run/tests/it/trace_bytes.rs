@@ -145,6 +145,7 @@ pub(crate) fn check(bytes: &[u8]) {
         wire_bytes: 0,
         duration_s: 0.0,
         defects: missing_directions(&flows).into_iter().collect(),
+        ..CaptureSource::default()
     };
     let mut run = run(vec![source], &flows, &watch.finish());
     if let (Ok(report), Some(capture)) = (captures.finish(), &mut run.capture) {

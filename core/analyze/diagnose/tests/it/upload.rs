@@ -171,6 +171,7 @@ pub(crate) fn upload() -> Capture {
         wire_bytes: 155_000_000,
         duration_s: 130.4,
         defects: vec![CaptureDefect::Text { text: "3 packets were lost by the capture itself.".into() }],
+        ..CaptureSource::default()
     };
     Capture {
         sources: vec![source],

@@ -21,6 +21,11 @@ pub(crate) mod ethertype {
     pub(crate) const BRIDGED: u16 = 0x6558;
     /// Smaller values are lengths of 802.3 frames (IEEE 802.3 section 3.2.6).
     pub(crate) const FIRST: u16 = 0x0600;
+
+    /// Whether a VLAN tag follows.
+    pub(crate) fn is_vlan(kind: u16) -> bool {
+        [VLAN, SERVICE_VLAN].contains(&kind) || OLD_SERVICE_VLAN.contains(&kind)
+    }
 }
 
 /// PPP protocols. Source: IANA PPP numbers.
@@ -51,8 +56,7 @@ pub(super) fn by_ethertype(kind: u16, layer: Layer<'_>, depth: Depth) -> Result<
 
 fn tagged(kind: u16, layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     match kind {
-        ethertype::VLAN | ethertype::SERVICE_VLAN => vlan(layer, depth),
-        _ if ethertype::OLD_SERVICE_VLAN.contains(&kind) => vlan(layer, depth),
+        _ if ethertype::is_vlan(kind) => vlan(layer, depth),
         ethertype::MPLS | ethertype::MPLS_MULTICAST => mpls(layer, depth),
         ethertype::PPPOE_SESSION => pppoe(layer, depth),
         ethertype::BRIDGED => ethernet(layer, depth),
