@@ -91,7 +91,6 @@ pub struct VlanCount {
     /// Identifier of the VLAN, 1 to 4094.
     pub id: u16,
     /// Its frames.
-    #[serde(flatten)]
     pub count: FrameCount,
 }
 
