@@ -1,4 +1,4 @@
-//! Timers of protocols: what stops, or repeats its request, at which delay.
+//! Protocol timers: at which delay a protocol repeats its request or stops.
 use serde::{Deserialize, Serialize};
 
 /// Where a protocol is used.

@@ -11,7 +11,7 @@ pub enum Audience {
     Multicast,
 }
 
-/// Who receives a frame, of Ethernet or of Linux' `any` device; `None` if it is one host, or the
+/// Who receives a frame, of Ethernet or of Linux's `any` device; `None` if it is one host, or the
 /// link does not show it.
 pub fn audience(frame: &Frame<'_>) -> Option<Audience> {
     match frame.link {

@@ -74,7 +74,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
 fn between_captures(effect: &InstrumentEffect) -> String {
     match effect {
         InstrumentEffect::CaptureClockSet { captures: [from, to] } => {
-            format!("A clock was set meanwhile: the delay between {from} and {to} is unknown.")
+            format!("A clock was set during capture: the delay between {from} and {to} is unknown.")
         }
         InstrumentEffect::CaptureMissed { captures: [_, to], missed_packets } => format!(
             "{to} missed {} that a later capture has: the network did not lose {}.",

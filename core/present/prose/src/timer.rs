@@ -23,8 +23,8 @@ pub fn timers(timers: &[ProtocolTimer]) -> String {
 const fn name(timer: ProtocolTimer) -> &'static str {
     match timer {
         ProtocolTimer::MirroredStorage => "mirrored storage",
-        ProtocolTimer::LinuxRetransmission => "TCP of Linux",
-        ProtocolTimer::WindowsRetransmission => "TCP of Windows",
+        ProtocolTimer::LinuxRetransmission => "Linux TCP",
+        ProtocolTimer::WindowsRetransmission => "Windows TCP",
         ProtocolTimer::Sip => "SIP",
         ProtocolTimer::CardReader => "card readers",
         ProtocolTimer::TcpConnection => "new TCP connections",

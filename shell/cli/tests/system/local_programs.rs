@@ -2,35 +2,47 @@
 use crate::program::{on_slow_line, run, scratch};
 use serde_json::Value;
 use std::path::Path;
+use std::process::Command;
 
-/// Runs `script` on a line of 16/1 Mbit/s with a queue of half a second, while a program named
-/// `backup` uploads to the far end.
-fn next_to_a_backup(name: &str, script: &str) -> Value {
+/// The far end of the upload. A FIFO says that it listens.
+const SINK: &str = "
+import socket, sys
+listener = socket.create_server(('', 9999))
+open(sys.argv[1], 'w').close()
+connection, _ = listener.accept()
+while connection.recv(65536): pass
+";
+
+/// The upload. A FIFO says that it has filled the queue of 64 kB and the buffer of its socket.
+const BACKUP: &str = "
+import socket, sys
+open('/proc/self/comm', 'w').write('backup')
+open(sys.argv[1]).close()
+connection = socket.create_connection((sys.argv[2], 9999))
+connection.sendall(bytes(300_000))
+open(sys.argv[3], 'w').close()
+while True: connection.sendall(bytes(8192))
+";
+
+/// Runs `fathom` with `arguments` on a line of 16/1 Mbit/s with a queue of half a second, while a
+/// program named `backup` uploads to the far end.
+fn next_to_a_backup(name: &str, arguments: &str) -> Value {
     let dir = scratch().join(name);
     std::fs::create_dir_all(&dir).unwrap();
-    let write = |file: &str, text: &str| {
-        let path = dir.join(file);
-        std::fs::write(&path, text).unwrap();
-        path.display().to_string()
-    };
-    let sink = write(
-        "sink.py",
-        "import socket\nlistener = socket.create_server(('', 9999))\nprint(flush=True)\n\
-         connection, _ = listener.accept()\nwhile connection.recv(65536): pass\n",
-    );
-    let backup = write(
-        "backup.py",
-        "import socket, sys, time\nopen('/proc/self/comm', 'w').write('backup')\n\
-         for attempt in range(50):\n    try: s = socket.create_connection((sys.argv[1], 9999)); break\n    \
-         except OSError: time.sleep(0.1)\nwhile True: s.sendall(bytes(8192))\n",
-    );
-    let result = dir.join("result.json").display().to_string();
-    let fathom = env!("CARGO_BIN_EXE_fathom");
+    let path = |file: &str| dir.join(file).display().to_string();
+    let [sink, backup, result] = ["sink.py", "backup.py", "result.json"].map(path);
+    let [listens, uploads] = ["listens", "uploads"].map(path);
+    std::fs::write(&sink, SINK).unwrap();
+    std::fs::write(&backup, BACKUP).unwrap();
+    let fifos = Command::new("mkfifo").args([&listens, &uploads]).status().unwrap();
+    assert!(fifos.success(), "mkfifo {listens} {uploads}");
     let script = format!(
-        "python3 {backup} $FATHOM_SERVER & sleep 2; {fathom} {} --no-progress -o {result}; kill $!",
-        script
+        "python3 {backup} {listens} $FATHOM_SERVER {uploads} & timeout 30 cat {uploads}; \
+         {} {arguments} --no-progress -o {result}; kill $!",
+        env!("CARGO_BIN_EXE_fathom")
     );
-    let ran = run(&["lab", "--line", "dsl", "--far", &format!("python3 {sink}"), "--", "sh", "-c", &script]);
+    let far = format!("python3 {sink} {listens}");
+    let ran = run(&["lab", "--line", "dsl", "--far", &far, "--", "sh", "-c", &script]);
     assert!(Path::new(&result).exists(), "{}", ran.describe());
     let report = run(&["report", &result, "--json"]);
     serde_json::from_str(&report.out).unwrap_or_else(|why| panic!("{why}: {}", report.describe()))

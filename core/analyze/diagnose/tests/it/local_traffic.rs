@@ -58,7 +58,7 @@ fn the_source_of_a_queue_before_the_load() {
         ("a program with some of it", program("rsync", 7, 1.2e6, 0.0), 1.3e6, 1e5, None),
         ("a program with all of the other direction", program("curl", 7, 0.0, 18e6), 5e5, 18e6, None),
         ("little of both", program("ssh", 7, 2e4, 2e4), 2.5e5, 2.5e5, Some(TrafficSource::OtherDevices)),
-        // Datagrams count in the total, but nobody knows whose they are.
+        // Datagrams count in the total, but their programs are unknown.
         ("much of unknown programs", program("ssh", 7, 2e4, 2e4), 2.8e6, 2.5e5, None),
     ];
     for (name, one, up, down, want) in cases {
@@ -74,7 +74,7 @@ fn the_source_of_a_queue_before_the_load() {
 
 /// What is left of a transfer that ended before the test may be one of this computer.
 #[test]
-fn a_queue_that_drains_is_nobody_elses() {
+fn a_draining_queue_is_not_blamed_on_other_devices() {
     for (left_s, drains) in [(0.5, false), (10.0, false), (0.5, true), (2.0, true), (10.0, true)] {
         let mut run = MANAGED.run();
         let idle = Span::of(run.phase(PhaseKind::Idle).expect("the run has it"));

@@ -280,7 +280,7 @@ data! {
         phase: PhaseKind,
         /// 95th percentile of the round trip.
         rtt_p95_s: f64,
-        /// The protocols, that with the shortest timer first.
+        /// The protocols, the shortest timer first.
         timers: Vec<ProtocolTimer>,
     }
     /// The start of a load, compared with the rest of its phase.
