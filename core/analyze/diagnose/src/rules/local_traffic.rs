@@ -48,12 +48,18 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     named.iter().map(|share| finding(view, share)).collect()
 }
 
-/// Whether programs had so much of a direction in a phase that the load did not have the line
-/// alone.
-pub(super) fn is_notable(view: &View<'_>, phase: PhaseKind, direction: Direction) -> bool {
-    let traffic = view.run.host_traffic.iter().filter(|traffic| traffic.phase == phase);
-    let shares = traffic.flat_map(|traffic| shares(view, traffic));
-    shares.filter(|share| share.direction == direction).map(|share| share.ratio).sum::<f64>() >= NAMED
+/// Whether programs had so much of a loaded direction that the load did not have the line alone.
+/// After such a test no rate is recommended, not even for the other direction: with one rate, the
+/// advice would leave out the direction that needs it.
+pub(super) fn is_load_shared(view: &View<'_>) -> bool {
+    let share_of = |traffic: &HostTraffic, direction: Direction| {
+        let of_direction = shares(view, traffic).filter(|share| share.direction == direction);
+        of_direction.map(|share| share.ratio).sum::<f64>()
+    };
+    let is_shared = |traffic: &HostTraffic| {
+        traffic.phase.loads().iter().any(|direction| share_of(traffic, *direction) >= NAMED)
+    };
+    view.run.host_traffic.iter().any(is_shared)
 }
 
 /// Whose traffic fills a queue before the load, if that is known.

@@ -54,8 +54,8 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     }
     // The load did not fill the link most of the time, or not alone, so its rate is not that of the
     // link.
-    let is_alone = || !local_traffic::is_notable(view, rise.phase.kind, direction);
-    if (capacity.is_lower_bound && rise.p50() < threshold::BLOATED_P50_S) || !is_alone() {
+    let is_shared = || local_traffic::is_load_shared(view);
+    if (capacity.is_lower_bound && rise.p50() < threshold::BLOATED_P50_S) || is_shared() {
         return Some(Remedy::shape_at_unknown_rate(Some(direction)));
     }
     let shape = Remedy::shape(Some(direction), capacity.lowest_ip_bits_per_second());

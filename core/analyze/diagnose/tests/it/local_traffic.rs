@@ -152,7 +152,9 @@ fn no_shaper_gets_a_rate_from_a_load_next_to_a_program() {
         assert_eq!(rate(&run).is_some(), is_alone, "{up}");
     }
     run.host_traffic = vec![traffic(PhaseKind::Down, 3.1e6, 1e5, vec![program("rsync", 7, 2e5, 0.0)])];
-    assert!(rate(&run).is_some(), "it was in another phase");
+    assert!(rate(&run).is_some(), "the upload was not loaded then");
+    run.host_traffic = vec![traffic(PhaseKind::Down, 1e5, 21e6, vec![program("curl", 7, 0.0, 4e6)])];
+    assert_eq!(rate(&run), None, "advice for one direction would leave out the other");
 }
 
 /// A queue that is full all the time has no short latency for comparison, and a load adds nothing.
