@@ -27,7 +27,23 @@ build_line() {
     shape up1 20: "$RATE_DOWN" $QUEUE_DOWN
 }
 
-# In pairs of lines: the time, and both queues.
-sample_queues() {
-    inside middle sh -c 'while :; do date +%s.%N; tc -s -j qdisc; echo; sleep 0.1; done' >"$work/$1" &
+# Captures both sides of the queues: $1 and the name of the interface are the name of the file.
+start_captures() {
+    captures=
+    for side in up1 down1; do
+        # Not `inside`: the process ID would be that of a shell.
+        ip netns exec middle tcpdump -i $side -s 80 -B 16384 -Z root --time-stamp-precision=nano \
+            -w "$work/$1$side.pcap" >/dev/null 2>"$work/$1$side.said" &
+        captures="$captures $!"
+    done
+    for side in up1 down1; do
+        until grep -q 'listening on' "$work/$1$side.said"; do sleep 0.1; done
+    done
+}
+
+# Ends the captures. Fails if they lost packets.
+stop_captures() {
+    kill $captures
+    wait $captures
+    [ "$(grep -hc '^0 packets dropped by kernel' "$work/$1"*.said | tr '\n' ' ')" = "1 1 " ]
 }

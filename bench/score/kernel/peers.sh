@@ -8,8 +8,7 @@ exec 2>"$work/said"
 build_line
 inside server iperf3 -s >/dev/null 2>&1 &
 inside server irtt server >/dev/null 2>&1 &
-sample_queues peers.samples
-sleep 1
+start_captures peers.
 
 probe() { # name, seconds
     inside client fping -D -p 200 -c $(($2 * 5)) -t 30000 10.0.1.1 >"$work/$1.fping" 2>/dev/null &
@@ -23,5 +22,5 @@ inside client iperf3 -J -c 10.0.1.1 -P "$FLOWS" -t 20 $REVERSE >"$work/iperf3" 2
 iperf3=$!
 probe load 20
 wait $iperf3
-cp "$work/path" "$work/peers.done"
+stop_captures peers. && cp "$work/path" "$work/peers.done"
 halt

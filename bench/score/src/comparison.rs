@@ -1,11 +1,11 @@
-//! Fathom and other tools on paths of the kernel, each against the backlog during its own run.
+//! Fathom and other tools on paths of the kernel, each against the queue during its own run.
 use crate::claims::{ClaimKind, MAX_SEEN, Tolerance};
 use crate::explain::Explained;
 use crate::kernel::Peers;
 use crate::measure::alone;
 use fathom_link::BottleneckParams;
 use fathom_qdisc::Spec;
-use fathom_run::{Conclusion, Metric};
+use fathom_run::Conclusion;
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD};
 use std::fmt::Write as _;
 
@@ -57,10 +57,10 @@ impl Table {
         let hop = explained.measured.plan.line.hops.first().ok_or("no hop")?;
         let side: &BottleneckParams = if peers.direction == Direction::Up { &hop.up } else { &hop.down };
         let rate = side.nominal_rate().map_or(0.0, |rate| rate.as_bits_per_second() as f64);
-        // A probe waits behind everything in a FIFO only. Elsewhere the truth is not the backlog.
+        // A probe waits behind everything in a FIFO only. Elsewhere it may wait for less.
         let is_fifo = matches!(side.queue, Spec::Fifo(_));
-        let truth = |backlog: Delay| is_fifo.then(|| backlog.map(|bytes| bytes * 8.0 / rate));
-        let (theirs, own) = (truth(peers.backlog), backlog(explained, peers.direction).and_then(truth));
+        let theirs = is_fifo.then_some(peers.waits);
+        let own = waits(explained, peers.direction).filter(|_| is_fifo);
         let found =
             [(peers.fping, theirs), (peers.irtt, theirs), (increase(explained, peers.direction), own)];
         for (counts, (delay, true_delay)) in self.delays.iter_mut().zip(found) {
@@ -93,8 +93,8 @@ impl Table {
     /// The table with the shares of right figures below it.
     pub(crate) fn finish(&self) -> String {
         let mut text = format!(
-            "Delay: median/maximum in ms, above the idle median; next to it the truth, from the backlog \
-             of a FIFO.\nRate: error against that of the link.\n\n\
+            "Delay: median/maximum in ms, above the idle median; next to it the truth, the wait in a \
+             FIFO.\nRate: error against that of the link.\n\n\
              {:7} {:4} {:>7} {:19} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8}\n{}\n\
              Right: delays within 2 % or 1 ms, rates within 3 %\n",
             "path",
@@ -128,14 +128,11 @@ fn add([p50, max]: &mut [Count; 2], found: Option<Delay>, truth: Option<Delay>) 
     max.add(Tolerance::DELAY.allows(found.max_s, nearest_s));
 }
 
-/// The backlog while `fathom test` loaded one direction, in bytes instead of seconds.
-fn backlog(explained: &Explained<'_>, direction: Direction) -> Option<Delay> {
-    let run = &explained.measured.run;
-    let phase = run.phases.iter().find(|phase| phase.kind == alone(direction))?;
-    let is_backlog =
-        |key: &fathom_run::SeriesKey| key.metric == Metric::Backlog && key.direction == Some(direction);
-    let series = run.series.iter().find(|series| is_backlog(&series.key))?;
-    Delay::of(series.within(phase).filter_map(|o| o.value.observed()).collect())
+/// How long packets waited while `fathom test` loaded one direction.
+fn waits(explained: &Explained<'_>, direction: Direction) -> Option<Delay> {
+    let phase = explained.measured.run.phases.iter().find(|phase| phase.kind == alone(direction))?;
+    let queue = explained.truth.queues.iter().find(|queue| queue.direction == direction)?;
+    Delay::of(queue.waits_s(phase.start_ns as f64 / 1e9, phase.end_ns as f64 / 1e9))
 }
 
 /// What Fathom says about the load of one direction.

@@ -1,15 +1,16 @@
 //! Measures a path with the real kernel in virtual time: `fathom test` against `fathom serve` in a
-//! User-Mode Linux, over the kernel's own queues. The truth is the backlog that tc(8) shows.
+//! User-Mode Linux, over the kernel's own queues. The truth is how long each packet waited in them.
+mod packets;
 mod peers;
 
 use crate::draw::Path;
 use crate::measure::{Measured, parse};
 use fathom_link::BottleneckParams;
 use fathom_qdisc::{FifoParams, Limit, Spec};
-use fathom_run::{Metric, Observation, Run, Series, SeriesKey, Value};
+use fathom_run::Run;
 use fathom_scenario::{HopPlan, Plan};
-use fathom_units::{Direction, PerDirection, Time, WallTime};
-use serde_json::Value as Json;
+use fathom_units::{Direction, WallTime};
+use packets::Packets;
 use std::path::{Path as FilePath, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -19,12 +20,6 @@ pub(crate) use peers::Peers;
 const PATIENCE_S: &str = "1800";
 /// The only hop of a drawn path.
 const HOP: &str = "line";
-/// Handles of the queues in `inside.sh`.
-pub(super) const HANDLES: PerDirection<&str> = PerDirection { up: "10:", down: "20:" };
-/// A packet that has left the queue is still being sent: half a packet on average. The probe takes
-/// time too, 92 bytes of IP and 14 of Ethernet: without load, the shaper has tokens for it. Bytes.
-const IN_SERVICE: f64 = 1514.0 / 2.0 + 106.0;
-
 /// The kernel and the program to run in it.
 pub(crate) struct Machine {
     kernel: PathBuf,
@@ -66,11 +61,10 @@ impl Machine {
             let mut run: Run =
                 serde_json::from_str(&read(work, "run.json")?).map_err(|why| why.to_string())?;
             let start: WallTime = run.started.parse().map_err(|_| format!("bad time \"{}\"", run.started))?;
-            let samples = read(work, "samples")?;
-            for (direction, handle) in HANDLES {
-                run.series.extend(series(&samples, direction, handle, start));
-            }
-            Ok(Measured { plan: plan.clone(), run, log: None })
+            let packets = Packets::read(work, "test.", start)?;
+            run.series.extend(Direction::BOTH.map(|direction| packets.drops(direction)));
+            let waits = packets.waits.into_iter().map(|(_, waits)| waits).collect();
+            Ok(Measured { plan: plan.clone(), run, waits, lost_probes: None })
         })
     }
     /// Measures `path` with other tools.
@@ -81,7 +75,7 @@ impl Machine {
         }
         self.within(path, |work| {
             self.boot(work, &plan, "peers.sh", "peers.done")?;
-            peers::read(&|file| read(work, file), slow_direction(&plan)?)
+            peers::read(work, &plan)
         })
     }
     /// Calls `then` with the directory of a path's results. Those of a failed path stay, with the
@@ -212,30 +206,6 @@ fn tc(spec: &Spec) -> Result<String, String> {
     }
 }
 
-/// Backlog and drops of the queue with this handle. `samples` are pairs of lines: the wall time in
-/// seconds, and what `tc -s -j qdisc` prints.
-pub(super) fn series(samples: &str, direction: Direction, handle: &str, start: WallTime) -> [Series; 2] {
-    let key = |metric| SeriesKey { scope: Some(HOP.to_owned()), ..SeriesKey::directed(metric, direction) };
-    let [mut backlog, mut drops] =
-        [Metric::Backlog, Metric::QueueDrops].map(|metric| Series::new(key(metric)));
-    let lines: Vec<&str> = samples.lines().filter(|line| !line.is_empty()).collect();
-    for pair in lines.chunks_exact(2) {
-        let (Some(at_ns), Ok(Json::Array(queues))) = (nanoseconds(pair[0]), serde_json::from_str(pair[1]))
-        else {
-            continue;
-        };
-        let Some(since_ns) = at_ns.checked_sub(start.0) else { continue };
-        let Some(queue) = queues.iter().find(|queue| queue["handle"] == handle) else { continue };
-        let (bytes, dropped) = (queue["backlog"].as_f64(), queue["drops"].as_f64());
-        let at = Time::from_nanos(since_ns);
-        let note =
-            |series: &mut Series, value| series.push(Observation { at, value: Value::Observed(value) });
-        note(&mut backlog, bytes.map_or(0.0, |bytes| if bytes > 0.0 { bytes + IN_SERVICE } else { 0.0 }));
-        note(&mut drops, dropped.unwrap_or(0.0));
-    }
-    [backlog, drops]
-}
-
 /// `1732465589.521000000` as nanoseconds.
 pub(super) fn nanoseconds(text: &str) -> Option<u64> {
     let (seconds, fraction) = text.split_once('.')?;
@@ -246,18 +216,6 @@ pub(super) fn nanoseconds(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::draw::kernel_path;
-
-    #[test]
-    fn samples_of_tc() {
-        let samples = "1732465590.000000000\n\
-             [{\"handle\":\"10:\",\"backlog\":3028,\"drops\":2},{\"handle\":\"20:\",\"backlog\":0,\"drops\":0}]\n\n";
-        let start = WallTime(1_732_465_589_000_000_000);
-        let [backlog, drops] = series(samples, Direction::Up, "10:", start);
-        assert_eq!((backlog.at_ns, backlog.values), (vec![1_000_000_000], vec![3028.0 + IN_SERVICE]));
-        assert_eq!(drops.values, [2.0]);
-        let [other, _] = series(samples, Direction::Down, "20:", start);
-        assert_eq!(other.values, [0.0]);
-    }
 
     #[test]
     fn each_path_of_the_kernel_has_settings() {

@@ -3,8 +3,8 @@ use crate::draw::Path;
 use fathom_probe::PhasePlan;
 use fathom_run::{Metric, PhaseKind, Run, SeriesKey};
 use fathom_scenario::{Plan, ScenarioError};
-use fathom_sim::{Options, QueueLog, TestOptions};
-use fathom_units::Direction;
+use fathom_sim::{Options, TestOptions, Wait};
+use fathom_units::{Direction, Time};
 
 /// Flows that have their own series: all.
 const FLOW_SERIES: u32 = 4096;
@@ -13,11 +13,18 @@ const FLOW_SERIES: u32 = 4096;
 pub(crate) struct Measured {
     pub(crate) plan: Plan,
     pub(crate) run: Run,
-    /// What the simulator logged; `None` from the kernel, where `run` has samples of the queues.
-    pub(crate) log: Option<QueueLog>,
+    /// Packets by queue, in the order in which they left: those of hop 0 up, hop 0 down, hop 1 up,
+    /// and so on.
+    pub(crate) waits: Vec<Vec<Wait>>,
+    /// When the UDP probes that were dropped or lost were sent; not known with the kernel.
+    pub(crate) lost_probes: Option<Vec<Time>>,
 }
 
 impl Measured {
+    /// Not by the kernel.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.lost_probes.is_some()
+    }
     /// Mean rate of the load of a direction while it was loaded alone, in bit/s of payload.
     pub(crate) fn rate(&self, direction: Direction) -> f64 {
         let phase = self.run.phases.iter().find(|phase| phase.kind == alone(direction));
@@ -69,5 +76,6 @@ pub(crate) fn measure(plan: Plan) -> Measured {
         phase.min = phase.max.min(min);
     }
     let outcome = fathom_sim::test(&plan, &options);
-    Measured { plan, run: outcome.run, log: outcome.queue_log }
+    let log = outcome.queue_log.unwrap_or_default();
+    Measured { plan, run: outcome.run, waits: log.waits, lost_probes: Some(log.lost_probes) }
 }

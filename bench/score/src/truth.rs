@@ -1,5 +1,5 @@
-//! What really happened on a path: delays of packets that were never sent, from the log of the
-//! queues.
+//! What really happened on a path: delays of packets that were never sent, from those of all
+//! packets in the queues.
 //!
 //! A virtual probe starts every millisecond. It waits in each queue as long as a packet would have
 //! waited that arrived at the same time, so its delay is what the household feels, and it loads
@@ -11,10 +11,9 @@ mod walk;
 use crate::measure::{Measured, alone};
 use fathom_link::{BottleneckParams, TransmitterParams};
 use fathom_run::{Phase, PhaseKind, threshold};
-use fathom_sim::QueueLog;
-use fathom_units::Direction;
+use fathom_units::{Direction, Time};
 use queue::spread_ratio;
-pub(crate) use queue::{Management, Queue};
+pub(crate) use queue::{Management, Passage, Queue};
 use walk::{Probe, Walk};
 
 /// Interval of virtual probes, s.
@@ -112,14 +111,18 @@ pub(crate) struct Truth {
 
 impl Truth {
     pub(crate) fn of(measured: &Measured) -> Self {
-        let Measured { plan, run, log, .. } = measured;
+        let Measured { plan, run, .. } = measured;
         let mut queues = Vec::new();
         for (number, hop) in plan.line.hops.iter().enumerate() {
             for direction in Direction::BOTH {
-                let params = if direction == Direction::Up { &hop.up } else { &hop.down };
-                let waits = log.as_ref().and_then(|log| log.waits.get(2 * number + direction.index()));
-                let waits = waits.map_or(&[][..], Vec::as_slice);
-                queues.push(Queue::new(&hop.name, direction, params, waits, run));
+                queues.push(Queue::new(&Passage {
+                    hop: &hop.name,
+                    direction,
+                    params: if direction == Direction::Up { &hop.up } else { &hop.down },
+                    waits: measured.waits.get(2 * number + direction.index()).map_or(&[], Vec::as_slice),
+                    is_simulated: measured.is_simulated(),
+                    run: Some(run),
+                }));
             }
         }
         let walk = Walk::new(measured, &queues);
@@ -133,8 +136,8 @@ impl Truth {
         let end_s = run.phases.last().map_or(0.0, |phase| phase.end_ns as f64 / 1e9);
         let timeline = walk.between(0.0, end_s, EVERY_S * 10.0);
         let timeline = timeline.iter().map(|probe| (probe.sent_s, probe.round_trip_s())).collect();
-        let lost = |of: &QueueLog| of.lost_probes.iter().map(|at| at.as_secs_f64()).collect();
-        let lost_probes = log.as_ref().map(lost);
+        let lost = |of: &Vec<Time>| of.iter().map(|at| at.as_secs_f64()).collect();
+        let lost_probes = measured.lost_probes.as_ref().map(lost);
         let sides = || plan.line.hops.iter().flat_map(|hop| [&hop.up, &hop.down]);
         let is_radio = |side: &BottleneckParams| {
             matches!(side.transmitter, TransmitterParams::Wifi(_) | TransmitterParams::Cellular(_))

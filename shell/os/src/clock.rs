@@ -1,7 +1,7 @@
 //! The monotonic clock of a run, and the wall clock.
 use crate::system_clock::monotonic_ns;
 pub use crate::system_clock::{boot_now, utc_offset_s, wall_now};
-use fathom_units::{Time, WallTime};
+use fathom_units::{Duration, Time, WallTime};
 
 /// The monotonic clock of the system, counted from the creation of this value. Copies share the
 /// same origin.
@@ -29,19 +29,27 @@ impl Clock {
     }
 }
 
-/// Wall and monotonic time of the same moment: of three pairs of readings, the fastest.
+/// A pair of readings that took no longer than this is of the same moment.
+const SAME_MOMENT: Duration = Duration::from_micros(1);
+/// Pairs of readings, if all of them take longer.
+const MAX_PAIRS: usize = 3;
+
+/// Wall and monotonic time of the same moment: of up to three pairs of readings, the fastest.
+///
+/// Where reading a clock is a system call, each reading counts.
 #[must_use]
 pub fn both_clocks(clock: Clock) -> (WallTime, Time) {
-    let pair = || {
-        let before = clock.now();
-        let wall = wall_now();
-        let after = clock.now();
-        (after - before, wall, after)
-    };
-    let best = (0..2).fold(pair(), |best, _| {
-        let next = pair();
-        if next.0 < best.0 { next } else { best }
-    });
+    let (mut best, mut before) = ((Duration::MAX, WallTime(0), Time::ZERO), clock.now());
+    for _ in 0..MAX_PAIRS {
+        let (wall, after) = (wall_now(), clock.now());
+        if after - before < best.0 {
+            best = (after - before, wall, after);
+        }
+        if best.0 <= SAME_MOMENT {
+            break;
+        }
+        before = after;
+    }
     (best.1, best.2)
 }
 

@@ -158,7 +158,7 @@ fn which_queue(case: &Case<'_>, phase: &PhaseTruth, direction: Direction, is_blo
         })
         .collect();
     // The lines of the kernel have one queue.
-    let is_judged = case.measured.log.is_some();
+    let is_judged = case.measured.is_simulated();
     if made.is_empty() || !is_judged {
         return vec![Claim::new(ClaimKind::WhichQueue, is_bloated && is_judged, None)];
     }

@@ -1,35 +1,46 @@
 //! What other tools report on a path of the kernel: fping as flent runs it, irtt, and iperf3.
-use super::{HANDLES, nanoseconds, series};
+use super::packets::Packets;
+use super::{HOP, nanoseconds, read as text_of, slow_direction};
 use crate::comparison::Delay;
+use crate::truth::{Passage, Queue};
+use fathom_scenario::Plan;
 use fathom_units::{Direction, WallTime};
 use serde_json::Value as Json;
+use std::path::Path;
 
 /// The programs that `peers.sh` runs, which Debian's packages of the same names contain.
 pub(super) const TOOLS: [&str; 3] = ["fping", "irtt", "iperf3"];
-/// Duration of the load in `peers.sh`. The last responses arrive later.
-const LOAD_NS: u64 = 20_000_000_000;
+/// Duration of the load in `peers.sh` in seconds. The last responses arrive later.
+const LOAD_S: f64 = 20.0;
 
 /// What the tools report while iperf3 loads one direction, delays without the idle median.
 #[derive(Clone, Debug)]
 pub(crate) struct Peers {
     pub(crate) direction: Direction,
-    /// Backlog of the queue during the load, in bytes instead of seconds.
-    pub(crate) backlog: Delay,
+    /// The truth of a FIFO during the load.
+    pub(crate) waits: Delay,
     pub(crate) fping: Option<Delay>,
     pub(crate) irtt: Option<Delay>,
     pub(crate) iperf3_bits_per_second: Option<f64>,
 }
 
-/// Reads the results of `peers.sh`; `file` returns the text of one.
-pub(super) fn read(
-    file: &dyn Fn(&str) -> Result<String, String>,
-    direction: Direction,
-) -> Result<Peers, String> {
+/// Reads the results of `peers.sh`.
+pub(super) fn read(work: &Path, plan: &Plan) -> Result<Peers, String> {
+    let file = |name: &str| text_of(work, name);
+    let direction = slow_direction(plan)?;
+    let hop = plan.line.hops.first().ok_or("no hop")?;
     let from = file("peers.from")?;
     let from_ns = nanoseconds(from.trim()).ok_or_else(|| format!("\"{}\" is no time", from.trim()))?;
-    let [queue, _] = series(&file("peers.samples")?, direction, HANDLES[direction], WallTime(from_ns));
-    let loaded = queue.iter().take_while(|o| o.at.as_nanos() < LOAD_NS);
-    let backlog = Delay::of(loaded.filter_map(|o| o.value.observed()).collect());
+    let packets = Packets::read(work, "peers.", WallTime(from_ns))?;
+    let queue = Queue::new(&Passage {
+        hop: HOP,
+        direction,
+        params: if direction == Direction::Up { &hop.up } else { &hop.down },
+        waits: &packets.waits[direction],
+        is_simulated: false,
+        run: None,
+    });
+    let waits = Delay::of(queue.waits_s(0.0, LOAD_S));
     let added = |values: fn(&str) -> Vec<f64>, name: &str| {
         let idle = Delay::of(values(&file(&format!("idle.{name}")).ok()?))?;
         let busy = Delay::of(values(&file(&format!("load.{name}")).ok()?))?;
@@ -39,7 +50,7 @@ pub(super) fn read(
         file("iperf3").ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     Ok(Peers {
         direction,
-        backlog: backlog.ok_or("no samples of the queue during the load")?,
+        waits: waits.ok_or("no packets during the load")?,
         fping: added(fping, "fping"),
         irtt: added(irtt, "irtt.json"),
         iperf3_bits_per_second: iperf3["end"]["sum_received"]["bits_per_second"].as_f64(),

@@ -40,13 +40,44 @@ pub(crate) struct Queue {
     /// A FIFO with tail drop. In other queues the delay of a packet depends on its flow or on an
     /// AQM, so only real probes show the delay of probes.
     pub(crate) is_plain: bool,
-    /// `points` are samples of the backlog instead of packets.
-    is_sampled: bool,
     points: Vec<Point>,
     /// Packets of all flows, in the order in which they left.
     departures: Vec<Departure>,
     /// Cumulative drops.
     drops: Vec<(f64, f64)>,
+}
+
+/// The packets of a queue, and where it is.
+pub(crate) struct Passage<'a> {
+    pub(crate) hop: &'a str,
+    pub(crate) direction: Direction,
+    pub(crate) params: &'a BottleneckParams,
+    /// In the order in which they left.
+    pub(crate) waits: &'a [Wait],
+    /// The kernel's queues are behind its shaper.
+    pub(crate) is_simulated: bool,
+    /// It has the drops, if they are known.
+    pub(crate) run: Option<&'a Run>,
+}
+
+/// Burst of the kernel's shaper (`line.sh`).
+const KERNEL_BURST_BYTES: f64 = 1600.0;
+
+/// The token bucket of the kernel's shaper (HTB): a packet leaves while the bucket is not below 0.
+#[derive(Default)]
+struct Tokens {
+    /// Time that the tokens are worth, and when.
+    state: Option<(f64, f64)>,
+}
+
+impl Tokens {
+    /// How long the next packet has to wait after one that left at `left_s` and takes `sent_s`.
+    fn debt_s(&mut self, left_s: f64, sent_s: f64, burst_s: f64) -> f64 {
+        let credit_s = self.state.map_or(burst_s, |(then_s, credit_s)| credit_s + left_s - then_s);
+        let credit_s = credit_s.min(burst_s) - sent_s;
+        self.state = Some((left_s, credit_s));
+        (-credit_s).max(0.0)
+    }
 }
 
 /// State of the queue from a packet's arrival on.
@@ -70,8 +101,8 @@ struct Departure {
 /// Time over which the rate of a link is taken, in s, and its least number of full packets.
 const RATE_WINDOW_S: f64 = 0.5;
 const RATE_WINDOW_PACKETS: f64 = 40.0;
-/// Interval at which the wait is looked at for its mean, s.
-const MEAN_EVERY_S: f64 = 0.01;
+/// Interval at which the wait is looked at for its mean or its percentiles, s.
+const WAIT_EVERY_S: f64 = 0.01;
 /// Share of that time in which packets must have waited.
 const BUSY: f64 = 0.95;
 
@@ -79,31 +110,35 @@ const BUSY: f64 = 0.95;
 const IP_SHARE: f64 = 1500.0 / 1514.0;
 
 impl Queue {
-    pub(crate) fn new(
-        hop: &str,
-        direction: Direction,
-        params: &BottleneckParams,
-        waits: &[Wait],
-        run: &Run,
-    ) -> Self {
+    pub(crate) fn new(of: &Passage<'_>) -> Self {
+        let Passage { hop, direction, params, waits, is_simulated, run } = *of;
         let (management, shaper) = management(&params.queue);
         let link = params.nominal_rate().map(|rate| rate.as_bits_per_second() as f64);
         let rate = [link, shaper].into_iter().flatten().reduce(f64::min);
         let is_queue_per_flow = matches!(management, Management::FairAqm | Management::Policer);
-        let overhead = params.overhead.get() as f64;
+        let sent_s = |wait: &Wait, bits: f64| {
+            (f64::from(wait.ip_bytes) + params.overhead.get() as f64) * 8.0 / bits
+        };
+        let mut tokens = Tokens::default();
         let mut points: Vec<Point> = waits
             .iter()
-            .filter(|wait| !is_queue_per_flow || wait.is_udp_probe)
             .map(|wait| {
-                let wait_s = wait.sojourn.as_secs_f64();
-                // A packet that waited for the tokens of a shaper leaves as soon as it has them.
-                let has_tokens = shaper.is_some() && wait_s > 0.0;
-                let service_s = link.filter(|_| !has_tokens && !is_queue_per_flow);
-                let service_s =
-                    service_s.map_or(0.0, |bits| (f64::from(wait.ip_bytes) + overhead) * 8.0 / bits);
-                Point { at_s: wait.arrived.as_secs_f64(), wait_s, service_s }
+                let (at_s, wait_s) = (wait.arrived.as_secs_f64(), wait.sojourn.as_secs_f64());
+                let service_s = match link {
+                    Some(bits) if !is_simulated => {
+                        tokens.debt_s(at_s + wait_s, sent_s(wait, bits), KERNEL_BURST_BYTES * 8.0 / bits)
+                    }
+                    // A packet that waited for the tokens of a shaper leaves as soon as it has them.
+                    Some(bits) if shaper.is_none() || wait_s == 0.0 => sent_s(wait, bits),
+                    _ => 0.0,
+                };
+                Point { at_s, wait_s, service_s: if is_queue_per_flow { 0.0 } else { service_s } }
             })
             .collect();
+        if is_queue_per_flow {
+            let mut probes = waits.iter().map(|wait| wait.is_udp_probe);
+            points.retain(|_| probes.next().unwrap_or(false));
+        }
         points.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         let departure = |wait: &Wait| {
             let arrived_s = wait.arrived.as_secs_f64();
@@ -112,9 +147,6 @@ impl Queue {
         };
         let mut departures: Vec<Departure> = waits.iter().map(departure).collect();
         departures.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        if let Some(rate) = rate.filter(|_| !is_queue_per_flow && waits.is_empty()) {
-            points = sampled(run, hop, direction, rate);
-        }
         Queue {
             hop: hop.to_owned(),
             direction,
@@ -123,24 +155,18 @@ impl Queue {
             is_steady: matches!(params.transmitter, TransmitterParams::Fixed(_)) && !has_burst(&params.queue),
             counts_packets: counts_packets(&params.queue),
             is_plain: matches!(management, Management::TailDrop | Management::HeadDrop)
-                || (waits.is_empty() && management == Management::Aqm),
-            is_sampled: waits.is_empty(),
+                || (!is_simulated && management == Management::Aqm),
             points,
             departures,
-            drops: samples(run, Metric::QueueDrops, hop, direction),
+            drops: run.map_or(Vec::new(), |run| samples(run, Metric::QueueDrops, hop, direction)),
         }
     }
     /// The wait of a small packet that arrives at `at_s`.
     ///
-    /// The queue drains until the next packet arrives. Between samples, its length is interpolated.
+    /// The queue drains until the next packet arrives.
     pub(crate) fn wait_at(&self, at_s: f64) -> f64 {
         let after = self.points.partition_point(|point| point.at_s <= at_s);
         let Some(point) = after.checked_sub(1).and_then(|i| self.points.get(i)) else { return 0.0 };
-        if self.is_sampled {
-            let next = self.points.get(after).unwrap_or(point);
-            let share = (at_s - point.at_s) / (next.at_s - point.at_s).max(1e-9);
-            return point.wait_s + share.min(1.0) * (next.wait_s - point.wait_s);
-        }
         (point.wait_s + point.service_s - (at_s - point.at_s)).max(0.0)
     }
     /// The longest wait of a packet that arrived within a time span.
@@ -150,9 +176,13 @@ impl Queue {
     }
     /// The mean wait of a packet within a time span, each moment counting as much.
     pub(crate) fn mean_s(&self, from_s: f64, to_s: f64) -> f64 {
-        let times = (to_s - from_s) / MEAN_EVERY_S;
-        let waits = (0..times as u64).map(|n| self.wait_at(from_s + n as f64 * MEAN_EVERY_S));
-        waits.sum::<f64>() / times.max(1.0)
+        let waits_s = self.waits_s(from_s, to_s);
+        waits_s.iter().sum::<f64>() / (waits_s.len() as f64).max(1.0)
+    }
+    /// The wait of a packet at regular times within a time span.
+    pub(crate) fn waits_s(&self, from_s: f64, to_s: f64) -> Vec<f64> {
+        let times = (to_s - from_s) / WAIT_EVERY_S;
+        (0..times as u64).map(|n| self.wait_at(from_s + n as f64 * WAIT_EVERY_S)).collect()
     }
     /// Bytes of IP packets of all traffic that left within a time span.
     pub(crate) fn left_bytes(&self, from_s: f64, to_s: f64) -> f64 {
@@ -278,10 +308,4 @@ fn samples(run: &Run, metric: Metric, hop: &str, direction: Direction) -> Vec<(f
     });
     let observed = series.into_iter().flat_map(|series| series.iter());
     observed.filter_map(|o| Some((o.at.as_secs_f64(), o.value.observed()?))).collect()
-}
-
-/// Without a log, the wait is the backlog over the rate.
-fn sampled(run: &Run, hop: &str, direction: Direction, rate: f64) -> Vec<Point> {
-    let backlog = samples(run, Metric::Backlog, hop, direction).into_iter();
-    backlog.map(|(at_s, bytes)| Point { at_s, wait_s: bytes * 8.0 / rate, service_s: 0.0 }).collect()
 }

@@ -2,8 +2,7 @@
 use super::Queue;
 use crate::measure::Measured;
 use fathom_run::{Metric, Run, SeriesKey};
-use fathom_sim::QueueLog;
-use fathom_units::{Direction, PerDirection};
+use fathom_units::{Direction, PerDirection, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// IP length of a probe: 64 bytes in UDP.
@@ -48,21 +47,21 @@ impl<'a> Walk<'a> {
             let rate = side.nominal_rate().map_or(f64::INFINITY, |rate| rate.as_bits_per_second() as f64);
             let bits = 8.0 * (PROBE_BYTES + side.overhead.get() as f64);
             // The kernel's shapers have tokens for a probe when nothing is queued.
-            let sent_s = if measured.log.is_some() { bits / rate } else { 0.0 };
+            let sent_s = if measured.is_simulated() { bits / rate } else { 0.0 };
             stages.push((queue, sent_s + side.delay.as_secs_f64()));
         }
         let is_virtual = queues.iter().all(|queue| queue.is_plain);
         let (real, lost_s) = real_probes(&measured.run, &stages);
         let mut walk = Walk { stages, real, lost_s, is_virtual };
-        if let Some(log) = &measured.log {
-            walk.add_waiting(log);
+        if let Some(lost) = &measured.lost_probes {
+            walk.add_waiting(lost);
         }
         walk
     }
     /// The last probes may wait until after the end of the run: they are not lost.
-    fn add_waiting(&mut self, log: &QueueLog) {
+    fn add_waiting(&mut self, lost_probes: &[Time]) {
         let last_s = self.real.last().map_or(0.0, |probe| probe.sent_s);
-        let dropped: BTreeSet<u64> = log.lost_probes.iter().map(|at| at.as_nanos()).collect();
+        let dropped: BTreeSet<u64> = lost_probes.iter().map(|at| at.as_nanos()).collect();
         let is_dropped = |at_s: &f64| dropped.contains(&((at_s * 1e9).round() as u64));
         let waiting: Vec<f64> =
             self.lost_s.extract_if(.., |at_s| *at_s > last_s && !is_dropped(at_s)).collect();

@@ -23,7 +23,7 @@ pub struct Wait {
 }
 
 /// What happened in the queues of a line.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct QueueLog {
     /// Packets by queue, in the order in which they left: those of hop 0 up, hop 0 down, hop 1 up,
     /// and so on.
