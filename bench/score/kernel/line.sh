@@ -43,6 +43,8 @@ start_captures() {
 
 # Ends the captures. Fails if they lost packets.
 stop_captures() {
+    # What is captured arrives within a second.
+    sleep 2
     kill $captures
     wait $captures
     [ "$(grep -hc '^0 packets dropped by kernel' "$work/$1"*.said | tr '\n' ' ')" = "1 1 " ]

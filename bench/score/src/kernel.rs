@@ -18,6 +18,8 @@ pub(crate) use peers::Peers;
 
 /// Longest time that a path may take, in real seconds.
 const PATIENCE_S: &str = "1800";
+/// What captures both sides of the queues (`line.sh`).
+const CAPTURER: &str = "tcpdump";
 /// The only hop of a drawn path.
 const HOP: &str = "line";
 /// The kernel and the program to run in it.
@@ -45,6 +47,9 @@ impl Machine {
             Some(path) => PathBuf::from(path),
             None => build()?,
         };
+        if !is_installed(CAPTURER) {
+            return Err(format!("--kernel: {CAPTURER} is missing (install {CAPTURER})"));
+        }
         if !kernel.is_file() {
             return Err(format!(
                 "{} is missing (FATHOM_UML must be a kernel with time travel)",

@@ -24,6 +24,8 @@ struct Shaper {
     bits_per_second: f64,
     /// `None` for CAKE's default.
     round_trip_s: Option<f64>,
+    /// The advice says that flows as far as this adapt slowly, so it does not claim to help them.
+    is_slow: bool,
 }
 
 type Shapers = PerDirection<Option<Shaper>>;
@@ -43,7 +45,8 @@ pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
     let claim = |(direction, before): (Direction, &PhaseTruth)| {
         let judge = |outcome: &Outcome| outcome.effect(case, direction, before);
         let is_possible = by_expert.iter().flatten().map(judge).any(|effect| effect.helps == Some(true));
-        let effect = advised[direction].zip(after.as_ref().map(judge));
+        let claimed = advised[direction].filter(|shaper| !shaper.is_slow);
+        let effect = claimed.zip(after.as_ref().map(judge));
         let made = effect.and_then(|(shaper, effect)| {
             let rate = shaper.bits_per_second;
             Some(Made::new(effect.helps?, None, format!("{rate:.0} bit/s: {}", effect.figures)))
@@ -63,9 +66,14 @@ fn advised(case: &Case<'_>) -> Shapers {
             min_bits_per_second: Some(min),
             max_bits_per_second: Some(max),
             round_trip_s,
+            adapted_after_s,
         } = remedy
         {
-            let shaper = Shaper { bits_per_second: (min + max) / 2.0, round_trip_s: *round_trip_s };
+            let shaper = Shaper {
+                bits_per_second: (min + max) / 2.0,
+                round_trip_s: *round_trip_s,
+                is_slow: adapted_after_s.is_some(),
+            };
             shapers[*direction] = Some(shaper);
         }
     }
@@ -80,7 +88,7 @@ fn expert(case: &Case<'_>, ratio: f64) -> Shapers {
         let rate = narrowest.ip_rate?;
         let rate = if narrowest.is_steady { rate } else { delivered.min(rate) };
         let round_trip_s = threshold::shaper_round_trip_s(case.idle_latency_s()?);
-        Some(Shaper { bits_per_second: ratio * rate, round_trip_s })
+        Some(Shaper { bits_per_second: ratio * rate, round_trip_s, is_slow: false })
     })
 }
 

@@ -116,9 +116,8 @@ impl Queue {
         let link = params.nominal_rate().map(|rate| rate.as_bits_per_second() as f64);
         let rate = [link, shaper].into_iter().flatten().reduce(f64::min);
         let is_queue_per_flow = matches!(management, Management::FairAqm | Management::Policer);
-        let sent_s = |wait: &Wait, bits: f64| {
-            (f64::from(wait.ip_bytes) + params.overhead.get() as f64) * 8.0 / bits
-        };
+        let sent_s =
+            |wait: &Wait, bits: f64| (f64::from(wait.ip_bytes) + params.overhead.get() as f64) * 8.0 / bits;
         let mut tokens = Tokens::default();
         let mut points: Vec<Point> = waits
             .iter()
@@ -128,7 +127,7 @@ impl Queue {
                     Some(bits) if !is_simulated => {
                         tokens.debt_s(at_s + wait_s, sent_s(wait, bits), KERNEL_BURST_BYTES * 8.0 / bits)
                     }
-                    // A packet that waited for the tokens of a shaper leaves as soon as it has them.
+                    // One that waited for the tokens of a shaper leaves as soon as it has them.
                     Some(bits) if shaper.is_none() || wait_s == 0.0 => sent_s(wait, bits),
                     _ => 0.0,
                 };

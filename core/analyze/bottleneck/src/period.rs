@@ -2,6 +2,7 @@
 use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use alloc::vec::Vec;
+use fathom_capacity::{CUBIC_BETA, cubic_recovery_s, reno_recovery_s};
 use fathom_stats::median;
 
 /// Number of points of the evenly spaced series.
@@ -14,11 +15,6 @@ const BBR_INTERVAL_NS: f64 = 10e9;
 /// Shorter dips come from a stalled link, longer ones from a paused sender.
 const MIN_DIP_NS: f64 = 100e6;
 const MAX_DIP_NS: f64 = 1e9;
-/// CUBIC's C and beta (RFC 9438 section 4.1.2).
-const CUBIC_C: f64 = 0.4;
-const CUBIC_BETA: f64 = 0.7;
-/// Growth of CUBIC's Reno-friendly window per round trip: 3 (1 - beta) / (1 + beta) packets.
-const CUBIC_FRIENDLY: f64 = 0.529;
 /// Observed and predicted period agree within this factor.
 const AGREES: f64 = 1.6;
 
@@ -109,16 +105,11 @@ fn shrinking(episodes: &[Episode]) -> Option<f64> {
 }
 
 fn predict(sender: Sender) -> [(OscillationCause, f64); 2] {
-    let window = sender.window_packets;
-    let cubic_s = libm::cbrt(window * (1.0 - CUBIC_BETA) / CUBIC_C);
-    let friendly_s = (1.0 - CUBIC_BETA) * window / CUBIC_FRIENDLY * sender.mean_ns / 1e9;
-    let reno_s = 0.5 * window * sender.mean_ns / 1e9;
+    let (window, round_trip_s) = (sender.window_packets, sender.mean_ns / 1e9);
+    let (cubic_s, reno_s) = (cubic_recovery_s(window, round_trip_s), reno_recovery_s(window, round_trip_s));
     // An overflow takes effect a round trip later, and growth starts after the retransmission.
     let repair = sender.max_ns;
-    [
-        (OscillationCause::Cubic, 1e9 * cubic_s.min(friendly_s) + repair),
-        (OscillationCause::Reno, 1e9 * reno_s + repair),
-    ]
+    [(OscillationCause::Cubic, 1e9 * cubic_s + repair), (OscillationCause::Reno, 1e9 * reno_s + repair)]
 }
 
 fn between_episodes(episodes: &[Episode]) -> Option<(f64, f64, f64)> {

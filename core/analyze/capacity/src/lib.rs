@@ -2,11 +2,16 @@
 //! is that of the senders.
 //!
 //! [`pieces`] cuts the time in which the link was busy into pieces, and [`rates`] finds the typical
-//! rate and its changes.
+//! rate and its changes. [`reno_recovery_s`] and [`cubic_recovery_s`] tell how long a flow needs to
+//! use the rate again after a loss.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
+
+mod recovery;
+
+pub use recovery::{CUBIC_BETA, cubic_recovery_s, reno_recovery_s};
 
 use alloc::vec::Vec;
 use fathom_stats::{median, percentile};

@@ -25,6 +25,10 @@ const AQM_ROUND_TRIP_S: f64 = 0.100;
 /// server, and packets wait. tc-cake(8) proposes 1000 ms for satellites, whose latency is 600 ms.
 const ROUND_TRIP_RATIO: f64 = 1.5;
 
+/// Flows that take longer to adapt to a shaper than this, in seconds, do so during most of the
+/// shortest load of a test (6 s), so the next test shows it.
+pub const SLOW_ADAPTATION_S: f64 = 5.0;
+
 /// Shaper rates that `fathom fix` tries in turn until its checks pass, relative to the knee. The
 /// knee is the highest rate without a queue, found within 0.8 %, so the margin can be much smaller
 /// than [`SHAPER_RATE_RATIO`].

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::{BoundCause, Conclusion, PhaseEnd, Remedy, Run, ShaperLimit};
-use fathom_text::{milliseconds, rate};
+use fathom_text::{milliseconds, rate, seconds};
 use fathom_units::{Direction, Duration, PerDirection, Rate};
 
 /// What to do.
@@ -53,6 +53,7 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&
     let mut all = Vec::new();
     if can_shape {
         all.extend(shape(diagnosis, (is_emulated, has_fix(run)), again));
+        all.extend(diagnosis.advice.iter().filter_map(slow_adaptation));
     }
     all.extend(diagnosis.advice.iter().filter_map(|remedy| match remedy {
         Remedy::DoNotShape { direction, cause } => Some(action(&shaper_limit(*direction, cause), None)),
@@ -95,6 +96,18 @@ fn shape(diagnosis: &Diagnosis, (is_emulated, has_fix): (bool, bool), again: Opt
     all
 }
 
+/// That a shaper helps flows over a long path late.
+fn slow_adaptation(remedy: &Remedy) -> Option<Action> {
+    let Remedy::Shape { direction, adapted_after_s: Some(after_s), .. } = remedy else { return None };
+    let loads = match direction {
+        Some(Direction::Up) => "Uploads",
+        Some(Direction::Down) => "Downloads",
+        None => "Transfers",
+    };
+    let text = format!("{loads} over this distance take about {} to settle at that rate.", seconds(*after_s));
+    Some(Action { text, command: None })
+}
+
 /// The command that shapes this computer's link and follows its rate, if the rate varies. It starts
 /// from the rates of both directions; `RATE` stands for one that was not measured.
 fn follow(diagnosis: &Diagnosis) -> Option<String> {
@@ -125,13 +138,12 @@ pub(crate) fn shaper_limit(direction: Direction, cause: &ShaperLimit) -> String 
     };
     match cause {
         ShaperLimit::SlowLink { rate_bits_per_second, packet_s } => format!(
-            "A shaper would not help the {load}: at {}, one packet takes {}. Only a faster line helps.",
+            "Only a faster line helps the {load}: at {}, one packet takes {}.",
             rate(*rate_bits_per_second),
             milliseconds(*packet_s)
         ),
         ShaperLimit::ManyFlows { flow_count, rate_bits_per_second, windows_s } => format!(
-            "A shaper would not help {flow_count} {load}s at once: at {}, the fewest packets that they keep in \
-             flight take {}. Run fewer at once.",
+            "Run fewer {load}s at once: at {}, the fewest packets that {flow_count} keep in flight take {}.",
             rate(*rate_bits_per_second),
             milliseconds(*windows_s)
         ),

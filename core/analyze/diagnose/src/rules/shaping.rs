@@ -10,6 +10,7 @@ use crate::rules::flow_queues::PACKET_BITS;
 use crate::rules::{local_traffic, rate};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
+use fathom_capacity::{cubic_recovery_s, reno_recovery_s};
 use fathom_run::{Remedy, ShaperLimit, threshold};
 use fathom_units::Direction;
 
@@ -22,6 +23,11 @@ const DOWN_WAIT_PACKETS: f64 = 1.1;
 /// 5681, section 3.1), and the minimum window of BBR (draft-ietf-ccwg-bbr, `MinPipeCwnd`).
 const MIN_WINDOW: f64 = 2.0;
 const MIN_WINDOW_BBR: f64 = 4.0;
+/// Mean of the recommended rates, relative to that of the link.
+const SHAPER_RATE_RATIO: f64 =
+    f64::midpoint(threshold::SHAPER_RATE_RATIO[0], threshold::SHAPER_RATE_RATIO[1]);
+/// Initial window in packets (RFC 6928, section 2).
+const INITIAL_WINDOW: f64 = 10.0;
 /// A shaper helps a line that is still bloated behind it if it lowers delay to this share.
 const MUCH_LESS: f64 = 0.2;
 /// Below this share of the mean rate, a shaper costs more throughput than a household accepts.
@@ -54,12 +60,48 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     }
     // The load did not fill the link most of the time, or not alone, so its rate is not that of the
     // link.
-    let is_shared = || local_traffic::is_load_shared(view);
-    if (capacity.is_lower_bound && rise.p50() < threshold::BLOATED_P50_S) || is_shared() {
+    let is_rarely_full = capacity.is_lower_bound && rise.p50() < threshold::BLOATED_P50_S;
+    // The rate may fall again.
+    let had_outage = || !outages(view, rise).is_empty();
+    if is_rarely_full || local_traffic::is_load_shared(view) || had_outage() {
         return Some(Remedy::shape_at_unknown_rate(Some(direction)));
     }
-    let shape = Remedy::shape(Some(direction), capacity.lowest_ip_bits_per_second());
-    Some(shape.with_round_trip(rise.idle.p50.value))
+    let rate_bits_per_second = capacity.lowest_ip_bits_per_second();
+    let round_trip_s = rise.idle.p50.value;
+    let adapted_after_s = adaptation_s(rise, direction, rate_bits_per_second, view.has_datagrams());
+    let shape = Remedy::shape(Some(direction), rate_bits_per_second);
+    Some(shape.with_round_trip(round_trip_s).with_adaptation(adapted_after_s))
+}
+
+/// How long flows over this path take to adapt to a shaper.
+///
+/// A flow doubles its rate each round trip until it exceeds a shaper on the downlink, for a round
+/// trip before it can know. What it sent too much waits in front of the link, and drains by the
+/// difference between the rates of the link and the shaper. A flow that lost a packet needs a time
+/// that grows with its window to reach the rate again.
+fn adaptation_s(
+    rise: &Rise<'_>,
+    direction: Direction,
+    rate_bits_per_second: f64,
+    has_datagrams: bool,
+) -> f64 {
+    let Some(load) = rise.phase.load.as_ref().filter(|_| !has_datagrams) else { return 0.0 };
+    let round_trip_s = rise.idle.p50.value;
+    let window = |flows: u32| rate_bits_per_second * round_trip_s / PACKET_BITS / f64::from(flows.max(1));
+    let (window, start_s) = match direction {
+        Direction::Up => (window(load.flows_up), 0.0),
+        Direction::Down => {
+            let doublings = libm::log2((window(load.flows_down) / INITIAL_WINDOW).max(1.0));
+            let start_s = (doublings + 1.0 / (1.0 - SHAPER_RATE_RATIO)) * round_trip_s;
+            (window(load.flows_down), start_s)
+        }
+    };
+    let recovery_s = match load.congestion_control.as_str() {
+        "reno" => reno_recovery_s(window, round_trip_s),
+        control if control.starts_with("bbr") => 0.0,
+        _ => cubic_recovery_s(window, round_trip_s),
+    };
+    recovery_s.max(start_s)
 }
 
 fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity, flows_down: u32) -> Option<ShaperLimit> {
@@ -67,7 +109,7 @@ fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity, flows_down:
     let packet_s = PACKET_BITS / rate_bits_per_second;
     match direction {
         Direction::Up => {
-            let left_s = UP_WAIT_PACKETS * packet_s;
+            let left_s = UP_WAIT_PACKETS * packet_s / SHAPER_RATE_RATIO;
             // Where the rate is known only roughly, it may vary, and the wait with it.
             let is_much_less = left_s <= MUCH_LESS * rise.p50() && !capacity.is_lower_bound;
             let is_helpful = left_s < threshold::BLOATED_P50_S || is_much_less;

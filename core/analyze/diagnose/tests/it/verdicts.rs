@@ -118,11 +118,8 @@ fn losses_that_nobody_records_are_not_absent() {
     assert_eq!(managed.count(), 1, "{:#?}", of_uploads.findings);
 }
 
-#[test]
-fn an_outage_is_not_a_full_queue() {
-    let mut run = MANAGED.run();
-    let up = run.phase(PhaseKind::Up).unwrap().start_ns as f64 / 1e9;
-    let (from, to) = (up + 4.0, up + 7.0);
+/// The uplink sends no probes between two times in seconds.
+fn stop_probes(run: &mut Run, (from, to): (f64, f64)) {
     let is_stopped = |key: &SeriesKey| {
         key.metric == Metric::UdpRtt || *key == SeriesKey::directed(Metric::OneWayDelay, Direction::Up)
     };
@@ -133,14 +130,30 @@ fn an_outage_is_not_a_full_queue() {
             *value += if (from..to).contains(&sent) { to - sent + 0.02 * (sent - from) } else { 0.0 };
         }
     }
-    // Probes alone do not show it: a queue that drains while senders pause looks alike.
-    assert!(!has(&diagnose(&run), FindingKind::Outage));
+}
+
+/// The uplink sends nothing between two times in seconds.
+fn stop(run: &mut Run, (from, to): (f64, f64)) {
+    stop_probes(run, (from, to));
     for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::Goodput) {
         for (at, value) in series.at_ns.iter().zip(&mut series.values) {
             *value *= if (from..to).contains(&(*at as f64 / 1e9)) { 0.0 } else { 1.0 };
         }
     }
-    let d = diagnose(&run);
+}
+
+#[test]
+fn an_outage_is_not_a_full_queue() {
+    let run = MANAGED.run();
+    let up = run.phase(PhaseKind::Up).unwrap().start_ns as f64 / 1e9;
+    let span = (up + 4.0, up + 7.0);
+    // Probes alone do not show it: a queue that drains while senders pause looks alike.
+    let mut probes_only = run.clone();
+    stop_probes(&mut probes_only, span);
+    assert!(!has(&diagnose(&probes_only), FindingKind::Outage));
+    let mut stopped = run;
+    stop(&mut stopped, span);
+    let d = diagnose(&stopped);
     within(parameter(finding(&d, FindingKind::Outage, None), "longest_s"), 2.9, 3.2);
     assert!(!has(&d, FindingKind::FillTime), "{:#?}", d.findings);
     assert!(!has(&of(&BLOATED), FindingKind::Outage) && !has(&of(&MANAGED), FindingKind::Outage));
@@ -385,6 +398,17 @@ fn a_shaper_has_no_rate_where_the_load_seldom_filled_the_link() {
     let d = diagnose(&run);
     assert_eq!(d.health, Health::Bloated);
     assert_eq!(d.advice, [Remedy::shape_at_unknown_rate(Some(Direction::Up))]);
+}
+
+/// A line that stopped once may do so again, so no rate is sure to be below its own.
+#[test]
+fn a_shaper_has_no_rate_where_the_link_stopped() {
+    let mut run = BLOATED.run();
+    let up = run.phase(PhaseKind::Up).unwrap().start_ns as f64 / 1e9;
+    stop(&mut run, (up + 4.0, up + 7.0));
+    let d = diagnose(&run);
+    assert!(has(&d, FindingKind::Outage), "{:#?}", d.findings);
+    assert_eq!(d.advice.first(), Some(&Remedy::shape_at_unknown_rate(Some(Direction::Up))), "{:?}", d.advice);
 }
 
 #[test]

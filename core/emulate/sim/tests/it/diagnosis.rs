@@ -368,6 +368,36 @@ fn the_advice_for_a_long_path_has_a_round_trip_time() {
     assert!((0.45..0.47).contains(&satellite_s), "{satellite_s} s");
 }
 
+/// Where flows need seconds to use the rate of a shaper, the advice says so: on a long path, and
+/// with a large window.
+#[test]
+fn the_advice_for_flows_that_adapt_slowly_says_how_long() {
+    let adaptation = |rate: &str, delay: &str| {
+        let up = format!("rate = \"{rate}\", delay = \"{delay}\", queue = \"fifo limit 2s\"");
+        let advice = upload_advice(&up, "");
+        let [Remedy::Shape { adapted_after_s, .. }] = advice[..] else { panic!("{rate}: {advice:?}") };
+        adapted_after_s
+    };
+    assert_eq!(adaptation("10mbit", "10ms"), None);
+    assert_eq!(adaptation("10mbit", "300ms"), None);
+    // Four flows of CUBIC with 616 packets each: cbrt(0.3 * 616 / 0.4) = 7.7 s.
+    let far_s = adaptation("100mbit", "300ms").expect("a time");
+    assert!((7.3..7.9).contains(&far_s), "{far_s} s");
+}
+
+/// Behind a shaper, packets wait for others at its rate, which is lower than that of the link: no
+/// shaper keeps a link of 177 kbit/s below the threshold, unless its queue is much longer.
+#[test]
+fn no_shaper_helps_where_its_own_packets_take_too_long() {
+    let upload = |queue: &str| {
+        upload_advice(&format!("rate = \"177kbit\", delay = \"10ms\", queue = \"{queue}\""), "")
+    };
+    let short = upload("fifo limit 250ms");
+    assert!(matches!(short[..], [Remedy::DoNotShape { .. }]), "{short:?}");
+    let long = upload("fifo limit 2s");
+    assert!(matches!(long[..], [Remedy::Shape { max_bits_per_second: Some(_), .. }]), "{long:?}");
+}
+
 /// The load has only a share of a link whose queue others fill, so its rate is unknown.
 #[test]
 fn a_queue_of_others_shows_no_rate() {

@@ -22,6 +22,10 @@ pub enum Remedy {
         /// Round-trip time to configure, if packets take longer than CAKE and fq_codel assume.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         round_trip_s: Option<f64>,
+        /// How long flows to hosts as far away as the server take to adapt to the shaper, if that
+        /// is long. Until then, they keep a queue in front of it, or use less than its rate.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        adapted_after_s: Option<f64>,
     },
     /// Do not shape a direction at a fixed rate, because that would not help.
     DoNotShape {
@@ -103,23 +107,41 @@ impl ShaperLimit {
 impl Remedy {
     /// A shaper with a rate that is not known yet.
     pub const fn shape_at_unknown_rate(direction: Option<Direction>) -> Self {
-        Remedy::Shape { direction, min_bits_per_second: None, max_bits_per_second: None, round_trip_s: None }
+        Remedy::Shape {
+            direction,
+            min_bits_per_second: None,
+            max_bits_per_second: None,
+            round_trip_s: None,
+            adapted_after_s: None,
+        }
     }
     /// A shaper for a link with this rate.
     pub fn shape(direction: Option<Direction>, bits_per_second: f64) -> Self {
         let [min, max] = threshold::shaper_rates(bits_per_second).map(Some);
-        Remedy::Shape { direction, min_bits_per_second: min, max_bits_per_second: max, round_trip_s: None }
+        Remedy::Shape {
+            direction,
+            min_bits_per_second: min,
+            max_bits_per_second: max,
+            round_trip_s: None,
+            adapted_after_s: None,
+        }
     }
     /// The same for paths with this idle latency, if that matters.
     #[must_use]
-    pub fn with_round_trip(self, idle_s: f64) -> Self {
-        match self {
-            Remedy::Shape { direction, min_bits_per_second, max_bits_per_second, .. } => {
-                let round_trip_s = threshold::shaper_round_trip_s(idle_s);
-                Remedy::Shape { direction, min_bits_per_second, max_bits_per_second, round_trip_s }
-            }
-            other => other,
+    pub fn with_round_trip(mut self, idle_s: f64) -> Self {
+        if let Remedy::Shape { round_trip_s, .. } = &mut self {
+            *round_trip_s = threshold::shaper_round_trip_s(idle_s);
         }
+        self
+    }
+    /// The same, where flows to hosts as far away as the server take this long to adapt to it, if
+    /// that is long.
+    #[must_use]
+    pub fn with_adaptation(mut self, after_s: f64) -> Self {
+        if let Remedy::Shape { adapted_after_s, .. } = &mut self {
+            *adapted_after_s = (after_s > threshold::SLOW_ADAPTATION_S).then_some(after_s);
+        }
+        self
     }
     /// The direction that it is about, if it is about one.
     pub const fn direction(&self) -> Option<Direction> {

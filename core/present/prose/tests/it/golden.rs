@@ -314,7 +314,8 @@ fn advice(all: &mut Corpus) {
     // Lines that a shaper does not help, and one with a long path.
     let (_, mut run) = runs().remove(0);
     let not_shaped = every::remedies().into_iter().filter(|one| matches!(one, Remedy::DoNotShape { .. }));
-    let far = Remedy::shape(Some(fathom_units::Direction::Up), 3.04e6).with_round_trip(0.6);
+    let far =
+        Remedy::shape(Some(fathom_units::Direction::Up), 3.04e6).with_round_trip(0.6).with_adaptation(8.2);
     for remedy in not_shaped.chain([far]) {
         let diagnosis = Diagnosis { advice: vec![remedy], ..diagnose(&run) };
         for (command, origin) in [("test", test), ("sim", sim)] {
