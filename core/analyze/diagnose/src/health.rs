@@ -85,6 +85,8 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
 /// Share of lost probes from which the answered ones do not represent the latency: an AQM that the
 /// load does not obey drops those that would have waited longest.
 const MANY_LOST: f64 = 0.2;
+/// Share of lost probes from which the 90th percentile of all probes is unknown.
+const LOST_OF_P90: f64 = 0.1;
 /// Share of lost probes that leaves the verdict open even if the others did not wait: the link may
 /// stall for seconds and drop all packets.
 const VERY_MANY_LOST: f64 = 0.3;
@@ -92,7 +94,11 @@ const VERY_MANY_LOST: f64 = 0.3;
 /// A phase with load that lost many probes while the others waited, or very many.
 fn lossy(view: &View<'_>) -> Option<Reason> {
     view.rises().find_map(|rise| {
-        let least = if is_near(&rise) { MANY_LOST } else { VERY_MANY_LOST };
+        let least = match () {
+            () if threshold::is_bloated(0.0, 2.0 * rise.p90()) => LOST_OF_P90,
+            () if is_near(&rise) => MANY_LOST,
+            () => VERY_MANY_LOST,
+        };
         let loss_ratio = rise.summary.loss_ratio.filter(|loss| *loss >= least)?;
         Some(Reason::ConnectionBroken { phase: rise.phase.kind, loss_ratio })
     })

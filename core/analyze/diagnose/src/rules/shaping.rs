@@ -6,7 +6,7 @@
 //! exceeds the bandwidth-delay product waits in front of the link.
 use crate::delivery::{Capacity, capacity};
 use crate::outage::outages;
-use crate::rules::flow_queues::PACKET_BITS;
+use crate::rules::flow_queues::{PACKET_BITS, delay_of_flows};
 use crate::rules::{local_traffic, rate};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -26,6 +26,9 @@ const MIN_WINDOW_BBR: f64 = 4.0;
 /// Mean of the recommended rates, relative to that of the link.
 const SHAPER_RATE_RATIO: f64 =
     f64::midpoint(threshold::SHAPER_RATE_RATIO[0], threshold::SHAPER_RATE_RATIO[1]);
+/// Time after which BBR measures its minimum round-trip time again, in seconds
+/// (draft-ietf-ccwg-bbr, `MinRTTFilterLen`).
+const BBR_LOOKS_AFTER_S: f64 = 10.0;
 /// Initial window in packets (RFC 6928, section 2).
 const INITIAL_WINDOW: f64 = 10.0;
 /// A shaper helps a line that is still bloated behind it if it lowers delay to this share.
@@ -58,9 +61,11 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     if let Some(cause) = limit(rise, direction, &capacity, flows) {
         return Some(Remedy::DoNotShape { direction, cause });
     }
-    // The load did not fill the link most of the time, or not alone, so its rate is not that of the
-    // link.
-    let is_rarely_full = capacity.is_lower_bound && rise.p50() < threshold::BLOATED_P50_S;
+    // The load did not fill the link all the time, or not alone, so its rate is not that of the
+    // link. Where each flow has a queue, it fills the link even if probes do not wait.
+    let has_flow_queues = || delay_of_flows(view, direction, rise).is_some();
+    let is_rarely_full =
+        capacity.is_lower_bound && (rise.p50() < threshold::BLOATED_P50_S || !has_flow_queues());
     // The rate may fall again.
     let had_outage = || !outages(view, rise).is_empty();
     if is_rarely_full || local_traffic::is_load_shared(view) || had_outage() {
@@ -77,8 +82,9 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
 ///
 /// A flow doubles its rate each round trip until it exceeds a shaper on the downlink, for a round
 /// trip before it can know. What it sent too much waits in front of the link, and drains by the
-/// difference between the rates of the link and the shaper. A flow that lost a packet needs a time
-/// that grows with its window to reach the rate again.
+/// difference between the rates of the link and the shaper. Flows of BBR that start together take
+/// the queue of the others for a longer path until they look again. A flow that lost a packet needs
+/// a time that grows with its window to reach the rate again.
 fn adaptation_s(
     rise: &Rise<'_>,
     direction: Direction,
@@ -88,8 +94,10 @@ fn adaptation_s(
     let Some(load) = rise.phase.load.as_ref().filter(|_| !has_datagrams) else { return 0.0 };
     let round_trip_s = rise.idle.p50.value;
     let window = |flows: u32| rate_bits_per_second * round_trip_s / PACKET_BITS / f64::from(flows.max(1));
+    let is_bbr = load.congestion_control.starts_with("bbr");
     let (window, start_s) = match direction {
         Direction::Up => (window(load.flows_up), 0.0),
+        Direction::Down if is_bbr && load.flows_down > 1 => (0.0, BBR_LOOKS_AFTER_S),
         Direction::Down => {
             let doublings = libm::log2((window(load.flows_down) / INITIAL_WINDOW).max(1.0));
             let start_s = (doublings + 1.0 / (1.0 - SHAPER_RATE_RATIO)) * round_trip_s;
@@ -98,7 +106,7 @@ fn adaptation_s(
     };
     let recovery_s = match load.congestion_control.as_str() {
         "reno" => reno_recovery_s(window, round_trip_s),
-        control if control.starts_with("bbr") => 0.0,
+        _ if is_bbr => 0.0,
         _ => cubic_recovery_s(window, round_trip_s),
     };
     recovery_s.max(start_s)

@@ -162,7 +162,7 @@ fn an_outage_is_not_a_full_queue() {
 /// An AQM that the load does not obey drops the probes that would have waited longest.
 #[test]
 fn many_lost_probes_leave_the_verdict_open() {
-    let run = |lost_of_ten: usize, waited_s: f64| {
+    let run = |lost_of_ten: usize, (waited_s, every): (f64, usize)| {
         let mut run = MANAGED.run();
         let up = Span::of(run.phase(PhaseKind::Up).unwrap());
         let series = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
@@ -172,18 +172,23 @@ fn many_lost_probes_leave_the_verdict_open() {
             let is_up = (up.start_ns..up.end_ns).contains(&o.at.as_nanos());
             let value = match o.value {
                 Value::Observed(_) if is_up && number % 10 < lost_of_ten => Value::Censored { at_least: 2.0 },
-                Value::Observed(latency_s) if is_up => Value::Observed(latency_s + waited_s),
+                Value::Observed(latency_s) if is_up && number % every == 0 => {
+                    Value::Observed(latency_s + waited_s)
+                }
                 value => value,
             };
             series.push(Observation { value, ..o });
         }
         diagnose(&run)
     };
-    assert_eq!(run(1, 0.04).health, Health::Healthy);
+    assert_eq!(run(1, (0.04, 1)).health, Health::Healthy);
+    // The slowest tenth was lost, and the others are slow at times.
+    assert_eq!(run(0, (0.15, 4)).health, Health::Healthy);
+    assert_eq!(run(2, (0.15, 3)).health, Health::Inconclusive);
     // A link may stall for seconds and drop all packets.
-    assert_eq!(run(2, 0.0).health, Health::Healthy);
-    assert_eq!(run(4, 0.0).health, Health::Inconclusive);
-    let d = run(3, 0.04);
+    assert_eq!(run(2, (0.0, 1)).health, Health::Healthy);
+    assert_eq!(run(4, (0.0, 1)).health, Health::Inconclusive);
+    let d = run(3, (0.04, 1));
     assert_eq!(d.health, Health::Inconclusive);
     let Some(Reason::ConnectionBroken { phase: PhaseKind::Up, loss_ratio }) = d.reason else {
         panic!("{:?}", d.reason);
