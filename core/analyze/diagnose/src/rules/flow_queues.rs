@@ -1,5 +1,5 @@
 //! Whether each flow has a queue: then packets of the load wait, and probes do not.
-use crate::delivery::capacity;
+use crate::delivery::{capacity, is_shared};
 use crate::sample::{of_flows, pair};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -48,6 +48,13 @@ pub(super) fn delay_of_flows(view: &View<'_>, direction: Direction, rise: &Rise<
             && median_s >= MIN_SLOW_RATIO_TO_P90 * p90_s
     };
     (is_apart || is_slow && is_apart_if_slow()).then_some(median_s)
+}
+
+/// Least rate of the link as IP packets where each flow has a queue: its packets waited throughout,
+/// so the link was busy even if no probe waited. `None` if others were seen to have a share of it.
+pub(super) fn least_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
+    let rate = capacity(view, direction, rise)?.ip_bits_per_second();
+    (!rise.has_other_traffic && !is_shared(view, direction, rate)).then_some(rate)
 }
 
 /// The shortest of the median times for which packets of a flow waited in the second half of its

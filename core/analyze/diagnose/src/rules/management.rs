@@ -1,5 +1,5 @@
 //! Distinguishes tail drop from an AQM that keeps the queue short.
-use crate::delivery::{Capacity, capacity, is_shared};
+use crate::delivery::{Capacity, capacity};
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
 use crate::rules::{flow_queues, policer};
@@ -245,17 +245,10 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         delay_p95_s: Some(rise.height()),
         top_ratio: (!losses.heights.is_empty()).then_some(losses.top_ratio),
         flow_delay_p50_s: flow_delay_s,
-        least_bits_per_second: flow_delay_s.and_then(|_| least_rate(view, direction, &rise)),
+        least_bits_per_second: flow_delay_s.and_then(|_| flow_queues::least_rate(view, direction, &rise)),
         policed_bits_per_second,
     };
     Some(with_alternatives(Conclusion::QueueManagement(management), rule, direction))
-}
-
-/// Least rate of the link as IP packets where each flow has a queue: its packets waited throughout,
-/// so the link was busy even if no probe waited. `None` if others were seen to have a share of it.
-fn least_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
-    let rate = capacity(view, direction, rise)?.ip_bits_per_second();
-    (!rise.has_other_traffic && !is_shared(view, direction, rate)).then_some(rate)
 }
 
 fn with_alternatives(conclusion: Conclusion, rule: ManagementRule, direction: Direction) -> Finding {

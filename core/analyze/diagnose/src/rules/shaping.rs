@@ -6,7 +6,7 @@
 //! exceeds the bandwidth-delay product waits in front of the link.
 use crate::delivery::{Capacity, capacity};
 use crate::outage::outages;
-use crate::rules::flow_queues::{PACKET_BITS, delay_of_flows};
+use crate::rules::flow_queues::{PACKET_BITS, delay_of_flows, least_rate};
 use crate::rules::{local_traffic, rate};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -63,9 +63,9 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     }
     // The load did not fill the link all the time, or not alone, so its rate is not that of the
     // link. Where each flow has a queue, it fills the link even if probes do not wait.
-    let has_flow_queues = || delay_of_flows(view, direction, rise).is_some();
+    let has_flow_queues = || delay_of_flows(view, direction, rise).and(least_rate(view, direction, rise));
     let is_rarely_full =
-        capacity.is_lower_bound && (rise.p50() < threshold::BLOATED_P50_S || !has_flow_queues());
+        capacity.is_lower_bound && (rise.p50() < threshold::BLOATED_P50_S || has_flow_queues().is_none());
     // The rate may fall again.
     let had_outage = || !outages(view, rise).is_empty();
     if is_rarely_full || local_traffic::is_load_shared(view) || had_outage() {
