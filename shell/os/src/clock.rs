@@ -29,26 +29,18 @@ impl Clock {
     }
 }
 
-/// A pair of readings that took no longer than this is of the same moment.
-const SAME_MOMENT: Duration = Duration::from_micros(1);
-/// Pairs of readings, if all of them take longer.
-const MAX_PAIRS: usize = 3;
-
-/// Wall and monotonic time of the same moment: of up to three pairs of readings, the fastest.
-///
-/// Where reading a clock is a system call, each reading counts.
+/// Wall and monotonic time of the same moment: of up to three pairs of readings, the fastest. One
+/// pair is enough if it took less than a microsecond: some systems need a system call per reading.
 #[must_use]
 pub fn both_clocks(clock: Clock) -> (WallTime, Time) {
-    let (mut best, mut before) = ((Duration::MAX, WallTime(0), Time::ZERO), clock.now());
-    for _ in 0..MAX_PAIRS {
+    let mut best = (Duration::MAX, WallTime(0), Time::ZERO);
+    for _ in 0..3 {
+        let before = clock.now();
         let (wall, after) = (wall_now(), clock.now());
-        if after - before < best.0 {
-            best = (after - before, wall, after);
-        }
-        if best.0 <= SAME_MOMENT {
+        best = best.min((after - before, wall, after));
+        if best.0 < Duration::from_micros(1) {
             break;
         }
-        before = after;
     }
     (best.1, best.2)
 }
