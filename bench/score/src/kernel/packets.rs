@@ -97,7 +97,7 @@ impl Packets {
     }
 }
 
-/// All IPv4 packets of a capture.
+/// All packets of a capture from one end to the other.
 fn packets(mut bytes: &[u8]) -> Result<Vec<Seen>, String> {
     let (mut reader, mut found) = (Reader::new(), Vec::new());
     loop {
@@ -117,7 +117,7 @@ fn pair<'s>(
     behind: impl Iterator<Item = &'s Seen>,
     start: WallTime,
 ) -> Result<(Vec<Wait>, Vec<Time>), String> {
-    // The queues of a capture may be read in any order, so a packet is found by its content.
+    // Queues drop and reorder packets, so one is found by its content.
     let mut arrived: HashMap<&[u8], VecDeque<u64>> = HashMap::new();
     let mut until_ns = 0;
     // The others end at the router.

@@ -71,10 +71,11 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// How long the next packet has to wait after one that left at `left_s` and takes `sent_s`.
-    fn debt_s(&mut self, left_s: f64, sent_s: f64, burst_s: f64) -> f64 {
-        let credit_s = self.state.map_or(burst_s, |(then_s, credit_s)| credit_s + left_s - then_s);
-        let credit_s = credit_s.min(burst_s) - sent_s;
+    /// How long the next packet has to wait after one that left at `left_s` and takes `sent_s`. One
+    /// that waited left when the bucket was empty.
+    fn debt_s(&mut self, left_s: f64, sent_s: f64, burst_s: f64, has_waited: bool) -> f64 {
+        let grown_s = self.state.map_or(burst_s, |(then_s, credit_s)| credit_s + left_s - then_s);
+        let credit_s = if has_waited { 0.0 } else { grown_s.min(burst_s) } - sent_s;
         self.state = Some((left_s, credit_s));
         (-credit_s).max(0.0)
     }
@@ -125,7 +126,8 @@ impl Queue {
                 let (at_s, wait_s) = (wait.arrived.as_secs_f64(), wait.sojourn.as_secs_f64());
                 let service_s = match link {
                     Some(bits) if !is_simulated => {
-                        tokens.debt_s(at_s + wait_s, sent_s(wait, bits), KERNEL_BURST_BYTES * 8.0 / bits)
+                        let burst_s = KERNEL_BURST_BYTES * 8.0 / bits;
+                        tokens.debt_s(at_s + wait_s, sent_s(wait, bits), burst_s, wait_s > 0.0)
                     }
                     // One that waited for the tokens of a shaper leaves as soon as it has them.
                     Some(bits) if shaper.is_none() || wait_s == 0.0 => sent_s(wait, bits),
@@ -307,4 +309,22 @@ fn samples(run: &Run, metric: Metric, hop: &str, direction: Direction) -> Vec<(f
     });
     let observed = series.into_iter().flat_map(|series| series.iter());
     observed.filter_map(|o| Some((o.at.as_secs_f64(), o.value.observed()?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tokens;
+
+    #[test]
+    fn what_a_shaper_owes() {
+        // A packet takes 1 s, and the bucket holds 1.25 s.
+        let mut tokens = Tokens::default();
+        let mut after = |left_s, has_waited| tokens.debt_s(left_s, 1.0, 1.25, has_waited);
+        assert_eq!([after(10.0, false), after(10.0, false)], [0.0, 0.75]);
+        assert_eq!(after(10.75, true), 1.0);
+        // After a pause the bucket is full again.
+        assert_eq!([after(20.0, false), after(20.5, false)], [0.0, 0.25]);
+        // Others that were not captured took tokens, so this one waited.
+        assert_eq!(after(30.0, true), 1.0);
+    }
 }
