@@ -43,7 +43,7 @@ start_captures() {
 
 # Ends the captures. Fails if they lost packets.
 stop_captures() {
-    # What is captured arrives within a second.
+    # tcpdump reads packets up to a second after they were captured.
     sleep 2
     kill $captures
     wait $captures

@@ -18,7 +18,7 @@ pub(crate) use peers::Peers;
 
 /// Longest time that a path may take, in real seconds.
 const PATIENCE_S: &str = "1800";
-/// What captures both sides of the queues (`line.sh`).
+/// The program that captures packets on both sides of the queues (`line.sh`).
 const CAPTURER: &str = "tcpdump";
 /// The only hop of a drawn path.
 const HOP: &str = "line";

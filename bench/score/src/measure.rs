@@ -21,7 +21,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Not by the kernel.
+    /// Whether the simulator measured it, not the kernel.
     pub(crate) fn is_simulated(&self) -> bool {
         self.lost_probes.is_some()
     }

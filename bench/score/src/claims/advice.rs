@@ -24,7 +24,7 @@ struct Shaper {
     bits_per_second: f64,
     /// `None` for CAKE's default.
     round_trip_s: Option<f64>,
-    /// The advice says that flows as far as this adapt slowly, so it does not claim to help them.
+    /// The advice says that flows to this server adapt slowly, so it does not claim to help them.
     is_slow: bool,
 }
 

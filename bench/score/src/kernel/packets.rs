@@ -1,4 +1,4 @@
-//! How long each packet waited in the kernel's queues: it is captured before and after them.
+//! Time that each packet waited in the kernel's queues, from captures before and after them.
 use super::HOP;
 use fathom_capture::{Frame, LinkType, Reader, Step};
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
@@ -28,7 +28,7 @@ struct Seen {
     hop_limit: u8,
     ip_bytes: u32,
     is_udp_probe: bool,
-    /// What stays the same on the way.
+    /// The stored bytes, without what a router changes. They identify the packet.
     content: Vec<u8>,
 }
 
@@ -58,17 +58,17 @@ impl Seen {
     }
 }
 
-/// What happened in the queues of both directions.
+/// Packets of both directions.
 #[derive(Default)]
 pub(super) struct Packets {
-    /// Those that left, in this order.
+    /// Packets that left the queue, in this order.
     pub(super) waits: PerDirection<Vec<Wait>>,
-    /// When those that did not leave arrived.
+    /// Arrivals of the packets that were dropped.
     dropped: PerDirection<Vec<Time>>,
 }
 
 impl Packets {
-    /// Of the captures in a directory whose names start with `prefix`; times count from `start`.
+    /// Reads the captures in a directory whose names start with `prefix`. Times count from `start`.
     pub(super) fn read(work: &Path, prefix: &str, start: WallTime) -> Result<Self, String> {
         let [client, server] = ["up1", "down1"].map(|device| {
             let file = work.join(format!("{prefix}{device}.pcap"));
@@ -85,7 +85,7 @@ impl Packets {
         }
         Ok(both)
     }
-    /// Drops of a direction until each moment.
+    /// Cumulative drops of a direction.
     pub(super) fn drops(&self, direction: Direction) -> Series {
         let key =
             SeriesKey { scope: Some(HOP.to_owned()), ..SeriesKey::directed(Metric::QueueDrops, direction) };
@@ -104,23 +104,24 @@ fn packets(mut bytes: &[u8]) -> Result<Vec<Seen>, String> {
         let (used, step) = reader.step(bytes).map_err(|why| why.to_string())?;
         match step {
             Step::Frame(frame) => found.extend(Seen::of(&frame)),
-            Step::NeedMore(_) => return Ok(found),
+            Step::NeedMore(_) if bytes.is_empty() && !found.is_empty() => return Ok(found),
+            Step::NeedMore(_) => return Err(format!("the capture is cut after {} packets", found.len())),
             Step::Statistics(_) | Step::Other => {}
         }
         bytes = &bytes[used..];
     }
 }
 
-/// Finds packets before the queue again behind it.
+/// Pairs packets before the queue with those behind it: waits and drops.
 fn pair<'s>(
     before: impl Iterator<Item = &'s Seen>,
     behind: impl Iterator<Item = &'s Seen>,
     start: WallTime,
 ) -> Result<(Vec<Wait>, Vec<Time>), String> {
-    // Queues drop and reorder packets, so one is found by its content.
+    // Queues drop and reorder packets, so only their content identifies them.
     let mut arrived: HashMap<&[u8], VecDeque<u64>> = HashMap::new();
     let mut until_ns = 0;
-    // The others end at the router.
+    // The router drops packets with a hop limit of 1.
     for seen in before.filter(|seen| seen.hop_limit > 1) {
         arrived.entry(&seen.content).or_default().push_back(seen.at_ns);
         until_ns = seen.at_ns;
@@ -149,7 +150,7 @@ fn pair<'s>(
             });
         }
     }
-    // Those that arrived after the last that left were still waiting.
+    // Packets that arrived later than the last one that left may still have been waiting.
     let lost = arrived.into_values().flatten().filter(|at_ns| *at_ns < last_ns);
     let mut dropped: Vec<Time> = lost.map(at).collect();
     dropped.sort_unstable();
@@ -178,6 +179,20 @@ mod tests {
         // The fourth may still have been waiting.
         assert_eq!(found, [[50, 50, 1500], [250, 300, 3000], [350, 300, 4500]]);
         assert_eq!(dropped, [Time::from_nanos(150)]);
+    }
+
+    #[test]
+    fn a_capture_that_was_cut_is_refused() {
+        let mut file = fathom_capture::pcap_header(LinkType::ETHERNET).to_vec();
+        assert!(packets(&[]).is_err() && packets(&file).is_err());
+        let mut frame = vec![0; ETHERNET_BYTES + IPV4_BYTES];
+        frame[ETHERNET_BYTES] = IPV4;
+        frame[ETHERNET_BYTES + 12..][..4].copy_from_slice(&CLIENT);
+        frame[ETHERNET_BYTES + 16..][..4].copy_from_slice(&SERVER);
+        file.extend(fathom_capture::pcap_record_header(0, frame.len() as u32, frame.len() as u32));
+        file.extend(&frame);
+        assert_eq!(packets(&file).expect("it is complete").len(), 1);
+        assert!(packets(&file[..file.len() - 1]).is_err());
     }
 
     #[test]

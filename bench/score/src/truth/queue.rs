@@ -47,7 +47,7 @@ pub(crate) struct Queue {
     drops: Vec<(f64, f64)>,
 }
 
-/// The packets of a queue, and where it is.
+/// A queue's parameters and packets.
 pub(crate) struct Passage<'a> {
     pub(crate) hop: &'a str,
     pub(crate) direction: Direction,
@@ -56,7 +56,7 @@ pub(crate) struct Passage<'a> {
     pub(crate) waits: &'a [Wait],
     /// The kernel's queues are behind its shaper.
     pub(crate) is_simulated: bool,
-    /// It has the drops, if they are known.
+    /// The run with the series of drops, if they are known.
     pub(crate) run: Option<&'a Run>,
 }
 
@@ -66,13 +66,13 @@ const KERNEL_BURST_BYTES: f64 = 1600.0;
 /// The token bucket of the kernel's shaper (HTB): a packet leaves while the bucket is not below 0.
 #[derive(Default)]
 struct Tokens {
-    /// Time that the tokens are worth, and when.
+    /// When the last packet left, and the tokens after it, both in seconds.
     state: Option<(f64, f64)>,
 }
 
 impl Tokens {
-    /// How long the next packet has to wait after one that left at `left_s` and takes `sent_s`. One
-    /// that waited left when the bucket was empty.
+    /// Time that the next packet has to wait after one that left at `left_s` and takes `sent_s`. If
+    /// that one had waited, it left when the bucket was empty.
     fn debt_s(&mut self, left_s: f64, sent_s: f64, burst_s: f64, has_waited: bool) -> f64 {
         let grown_s = self.state.map_or(burst_s, |(then_s, credit_s)| credit_s + left_s - then_s);
         let credit_s = if has_waited { 0.0 } else { grown_s.min(burst_s) } - sent_s;
@@ -102,7 +102,7 @@ struct Departure {
 /// Time over which the rate of a link is taken, in s, and its least number of full packets.
 const RATE_WINDOW_S: f64 = 0.5;
 const RATE_WINDOW_PACKETS: f64 = 40.0;
-/// Interval at which the wait is looked at for its mean or its percentiles, s.
+/// Interval of samples of the wait, for its mean and its percentiles, s.
 const WAIT_EVERY_S: f64 = 0.01;
 /// Share of that time in which packets must have waited.
 const BUSY: f64 = 0.95;
@@ -129,7 +129,7 @@ impl Queue {
                         let burst_s = KERNEL_BURST_BYTES * 8.0 / bits;
                         tokens.debt_s(at_s + wait_s, sent_s(wait, bits), burst_s, wait_s > 0.0)
                     }
-                    // One that waited for the tokens of a shaper leaves as soon as it has them.
+                    // A packet that waited for tokens leaves as soon as the shaper has them.
                     Some(bits) if shaper.is_none() || wait_s == 0.0 => sent_s(wait, bits),
                     _ => 0.0,
                 };

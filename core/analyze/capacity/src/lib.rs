@@ -2,8 +2,8 @@
 //! is that of the senders.
 //!
 //! [`pieces`] cuts the time in which the link was busy into pieces, and [`rates`] finds the typical
-//! rate and its changes. [`reno_recovery_s`] and [`cubic_recovery_s`] tell how long a flow needs to
-//! use the rate again after a loss.
+//! rate and its changes. [`reno_recovery_s`] and [`cubic_recovery_s`] compute how long a flow needs
+//! to use that rate again after a loss.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,21 +1,21 @@
-//! How long a flow takes to have its window again after a loss.
+//! Time that a flow needs after a loss until its window is as large as before.
 
-/// What CUBIC leaves of a window, and the growth of its window in packets per second cubed (RFC
-/// 9438, section 4.1.2).
+/// Multiplicative decrease factor of CUBIC (RFC 9438, section 4.6).
 pub const CUBIC_BETA: f64 = 0.7;
+/// C of CUBIC's window growth, in packets per second cubed (RFC 9438, section 5).
 const CUBIC_C: f64 = 0.4;
-/// Growth of the window that CUBIC has at least, in packets per round trip (RFC 9438, section 4.3).
+/// Growth of CUBIC's Reno-friendly window, in packets per round trip (RFC 9438, section 4.3).
 const CUBIC_RENO_INCREASE: f64 = 3.0 * (1.0 - CUBIC_BETA) / (1.0 + CUBIC_BETA);
-/// What Reno leaves of a window (RFC 5681, section 3.1).
+/// Multiplicative decrease factor of Reno (RFC 5681, section 3.1).
 const RENO_BETA: f64 = 0.5;
 
-/// Time in seconds until a flow of Reno has `window` packets in flight again, with round trips of
-/// `round_trip_s`: it grows by a packet per round trip.
+/// Recovery time of Reno in seconds, from a loss at `window` packets, with round trips of
+/// `round_trip_s`: the window grows by one packet per round trip.
 pub fn reno_recovery_s(window: f64, round_trip_s: f64) -> f64 {
     (1.0 - RENO_BETA) * window * round_trip_s
 }
 
-/// The same of a flow of CUBIC.
+/// Recovery time of CUBIC in seconds: the shorter one of its cubic and its Reno-friendly window.
 pub fn cubic_recovery_s(window: f64, round_trip_s: f64) -> f64 {
     let lost = (1.0 - CUBIC_BETA) * window;
     libm::cbrt(lost / CUBIC_C).min(lost / CUBIC_RENO_INCREASE * round_trip_s)

@@ -96,7 +96,7 @@ fn shape(diagnosis: &Diagnosis, (is_emulated, has_fix): (bool, bool), again: Opt
     all
 }
 
-/// That a shaper helps flows over a long path late.
+/// How long flows to the server take to adapt to the shaper.
 fn slow_adaptation(remedy: &Remedy) -> Option<Action> {
     let Remedy::Shape { direction, adapted_after_s: Some(after_s), .. } = remedy else { return None };
     let loads = match direction {
@@ -104,7 +104,7 @@ fn slow_adaptation(remedy: &Remedy) -> Option<Action> {
         Some(Direction::Down) => "Downloads",
         None => "Transfers",
     };
-    let text = format!("{loads} over this distance take about {} to settle at that rate.", seconds(*after_s));
+    let text = format!("{loads} to this server take about {} to settle at that rate.", seconds(*after_s));
     Some(Action { text, command: None })
 }
 

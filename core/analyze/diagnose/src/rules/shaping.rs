@@ -28,7 +28,7 @@ const SHAPER_RATE_RATIO: f64 =
     f64::midpoint(threshold::SHAPER_RATE_RATIO[0], threshold::SHAPER_RATE_RATIO[1]);
 /// Time after which BBR measures its minimum round-trip time again, in seconds
 /// (draft-ietf-ccwg-bbr, `MinRTTFilterLen`).
-const BBR_LOOKS_AFTER_S: f64 = 10.0;
+const MIN_RTT_FILTER_S: f64 = 10.0;
 /// Initial window in packets (RFC 6928, section 2).
 const INITIAL_WINDOW: f64 = 10.0;
 /// A shaper helps a line that is still bloated behind it if it lowers delay to this share.
@@ -61,8 +61,8 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     if let Some(cause) = limit(rise, direction, &capacity, flows) {
         return Some(Remedy::DoNotShape { direction, cause });
     }
-    // The load did not fill the link all the time, or not alone, so its rate is not that of the
-    // link. Where each flow has a queue, it fills the link even if probes do not wait.
+    // If the load did not fill the link all the time, or not alone, its rate is not that of the
+    // link. Where each flow has a queue, the load fills the link even if probes do not wait.
     let has_flow_queues = || delay_of_flows(view, direction, rise).and(least_rate(view, direction, rise));
     let is_rarely_full =
         capacity.is_lower_bound && (rise.p50() < threshold::BLOATED_P50_S || has_flow_queues().is_none());
@@ -78,13 +78,15 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     Some(shape.with_round_trip(round_trip_s).with_adaptation(adapted_after_s))
 }
 
-/// How long flows over this path take to adapt to a shaper.
+/// Time in seconds that flows over this path take to adapt to a shaper.
 ///
-/// A flow doubles its rate each round trip until it exceeds a shaper on the downlink, for a round
-/// trip before it can know. What it sent too much waits in front of the link, and drains by the
-/// difference between the rates of the link and the shaper. Flows of BBR that start together take
-/// the queue of the others for a longer path until they look again. A flow that lost a packet needs
-/// a time that grows with its window to reach the rate again.
+/// - A flow on the downlink doubles its rate each round trip until it exceeds the shaper, and
+///   notices a round trip later. The excess waits in front of the link, and drains by the
+///   difference between the rates of the link and the shaper.
+/// - If the initial windows of all flows exceed the bandwidth-delay product, no flow of BBR sees
+///   the empty path. Each keeps too much in flight until it measures its minimum round-trip time
+///   again.
+/// - A flow that lost a packet needs a time that grows with its window to reach the rate again.
 fn adaptation_s(
     rise: &Rise<'_>,
     direction: Direction,
@@ -93,15 +95,15 @@ fn adaptation_s(
 ) -> f64 {
     let Some(load) = rise.phase.load.as_ref().filter(|_| !has_datagrams) else { return 0.0 };
     let round_trip_s = rise.idle.p50.value;
-    let window = |flows: u32| rate_bits_per_second * round_trip_s / PACKET_BITS / f64::from(flows.max(1));
+    let flows = if direction == Direction::Up { load.flows_up } else { load.flows_down };
+    let window = rate_bits_per_second * round_trip_s / PACKET_BITS / f64::from(flows.max(1));
     let is_bbr = load.congestion_control.starts_with("bbr");
-    let (window, start_s) = match direction {
-        Direction::Up => (window(load.flows_up), 0.0),
-        Direction::Down if is_bbr && load.flows_down > 1 => (0.0, BBR_LOOKS_AFTER_S),
+    let start_s = match direction {
+        Direction::Up => 0.0,
+        Direction::Down if is_bbr && window < INITIAL_WINDOW => MIN_RTT_FILTER_S,
         Direction::Down => {
-            let doublings = libm::log2((window(load.flows_down) / INITIAL_WINDOW).max(1.0));
-            let start_s = (doublings + 1.0 / (1.0 - SHAPER_RATE_RATIO)) * round_trip_s;
-            (window(load.flows_down), start_s)
+            let doublings = libm::log2((window / INITIAL_WINDOW).max(1.0));
+            (doublings + 1.0 / (1.0 - SHAPER_RATE_RATIO)) * round_trip_s
         }
     };
     let recovery_s = match load.congestion_control.as_str() {

@@ -1,8 +1,9 @@
 //! The diagnosis of a simulated run finds the properties of the line.
-use crate::common::{plan, run};
+use crate::common::{number, plan, run, within};
 use fathom_diagnose::{Health, diagnose};
 use fathom_run::{
-    BufferLimit, Conclusion, Finding, FindingKind, Grade, ManagementRule, Metric, Reason, Remedy, ShaperLimit,
+    BufferLimit, Conclusion, Finding, FindingKind, Grade, ManagementRule, Metric, Reason, Remedy, Run,
+    ShaperLimit,
 };
 use fathom_sim::{TestOptions, test};
 use fathom_units::Direction;
@@ -383,6 +384,39 @@ fn the_advice_for_flows_that_adapt_slowly_says_how_long() {
     // Four flows of CUBIC with 616 packets each: cbrt(0.3 * 616 / 0.4) = 7.7 s.
     let far_s = adaptation("100mbit", "300ms").expect("a time");
     assert!((7.3..7.9).contains(&far_s), "{far_s} s");
+}
+
+/// If the initial windows of all flows exceed the bandwidth-delay product, here 212 packets, no
+/// flow of BBR sees the empty path. They keep a queue in front of a shaper until they measure their
+/// minimum round-trip time again, after ten seconds, and the advice says so.
+#[test]
+fn many_downloads_of_bbr_adapt_to_a_shaper_after_ten_seconds() {
+    let load = |flows: u32| {
+        format!(
+            "[load]\nup_flows = 0\ndown_flows = {flows}\ncongestion_control = \"bbr\"\nduration = \"20s\""
+        )
+    };
+    let up = "rate = \"16mbit\", delay = \"80ms\", queue = \"fifo limit 10ms\"";
+    let down = "rate = \"16mbit\", delay = \"80ms\", queue = \"fifo limit 30s\"";
+    let adaptation = |flows: u32| {
+        let diagnosis = diagnose(&test(&plan(up, down, &load(flows)), &TestOptions::new(1)).run);
+        diagnosis.advice.into_iter().find_map(|remedy| match remedy {
+            Remedy::Shape { direction: Some(Direction::Down), adapted_after_s, .. } => Some(adapted_after_s),
+            _ => None,
+        })
+    };
+    assert_eq!([adaptation(4), adaptation(27)], [Some(None), Some(Some(10.0))]);
+    let shaped = |flows: u32| {
+        let link = format!("[[hop]]\nname = \"line\"\nup = {{ {up} }}\ndown = {{ {down} }}\n{}", load(flows));
+        let shaper = "delay = \"0ms\", queue = \"cake bandwidth 14200kbit rtt 240ms\"";
+        run(&plan("delay = \"0ms\"", shaper, &link)).run
+    };
+    // The load starts after three seconds.
+    let median = |run: &Run, span: &str| number(run, &format!("udp_rtt_s p50 from {span}"));
+    within(median(&shaped(4), "6s to 12s"), 0.16, 0.18);
+    let many = shaped(27);
+    within(median(&many, "6s to 12s"), 0.4, 0.7);
+    within(median(&many, "16s to 22s"), 0.16, 0.18);
 }
 
 /// Behind a shaper, packets wait for others at its rate, which is lower than that of the link: no

@@ -22,8 +22,8 @@ pub enum Remedy {
         /// Round-trip time to configure, if packets take longer than CAKE and fq_codel assume.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         round_trip_s: Option<f64>,
-        /// How long flows to hosts as far away as the server take to adapt to the shaper, if that
-        /// is long. Until then, they keep a queue in front of it, or use less than its rate.
+        /// Time that flows to the server take to adapt to the shaper, if that is long. Until then,
+        /// they keep a queue in front of it, or use less than its rate.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adapted_after_s: Option<f64>,
     },
@@ -134,8 +134,7 @@ impl Remedy {
         }
         self
     }
-    /// The same, where flows to hosts as far away as the server take this long to adapt to it, if
-    /// that is long.
+    /// The shaper with the time that flows to the server take to adapt to it, if that is long.
     #[must_use]
     pub fn with_adaptation(mut self, after_s: f64) -> Self {
         if let Remedy::Shape { adapted_after_s, .. } = &mut self {
