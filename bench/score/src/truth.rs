@@ -11,6 +11,7 @@ mod walk;
 use crate::measure::{Measured, alone};
 use fathom_link::{BottleneckParams, TransmitterParams};
 use fathom_run::{Phase, PhaseKind, threshold};
+use fathom_stats::times_held;
 use fathom_units::{Direction, Time};
 use queue::spread_ratio;
 pub(crate) use queue::{Management, Passage, Queue};
@@ -31,17 +32,21 @@ pub(crate) fn is_near_threshold(delays_s: [f64; 2]) -> bool {
     is_bloated(1.0 + BORDERLINE) != is_bloated(1.0 - BORDERLINE)
 }
 
-/// Queueing delays of a phase, sorted, in seconds.
-pub(crate) struct Delays(Vec<f64>);
+/// Queueing delays of a phase in seconds, ascending, and for how long each was that of the line.
+pub(crate) struct Delays(Vec<(f64, u64)>);
 
 impl Delays {
-    fn new(mut delays: Vec<f64>) -> Self {
-        delays.sort_by(f64::total_cmp);
+    fn of<'p>(probes: impl Iterator<Item = &'p Probe>, delay_s: impl Fn(&Probe) -> f64) -> Self {
+        let probes: Vec<&Probe> = probes.collect();
+        let sent_ns: Vec<u64> = probes.iter().map(|probe| (probe.sent_s * 1e9).round() as u64).collect();
+        let mut delays: Vec<(f64, u64)> = probes.into_iter().map(delay_s).zip(times_held(&sent_ns)).collect();
+        delays.sort_by(|a, b| a.0.total_cmp(&b.0));
         Delays(delays)
     }
     /// 0 without any.
     pub(crate) fn at(&self, percentile: f64) -> f64 {
-        fathom_stats::percentile_of_sorted(&self.0, percentile).unwrap_or(0.0)
+        let time = self.0.iter().map(|(_, time)| time).sum();
+        fathom_stats::percentile_bin(self.0.iter().copied(), time, percentile).unwrap_or(0.0)
     }
 }
 
@@ -60,7 +65,7 @@ impl PhaseTruth {
     /// Queueing delays of round trips that started after `from_s`.
     pub(crate) fn round_trip(&self, from_s: f64) -> Delays {
         let later = self.probes.iter().filter(|probe| probe.sent_s >= from_s);
-        Delays::new(later.map(Probe::round_trip_s).collect())
+        Delays::of(later, Probe::round_trip_s)
     }
     /// A percentile of the round trips after `from_s`, by virtual and by real probes: the least and
     /// the most.
@@ -68,18 +73,18 @@ impl PhaseTruth {
         let truth = self.round_trip(from_s).at(percentile);
         let real = self.real.as_ref().map_or(truth, |probes| {
             let later = probes.iter().filter(|probe| probe.sent_s >= from_s);
-            Delays::new(later.map(Probe::round_trip_s).collect()).at(percentile)
+            Delays::of(later, Probe::round_trip_s).at(percentile)
         });
         [truth.min(real), truth.max(real)]
     }
     /// Queueing delays of one direction.
     pub(crate) fn one_way(&self, direction: Direction) -> Delays {
-        Delays::new(self.probes.iter().map(|probe| probe.delays_s[direction]).collect())
+        Delays::of(self.probes.iter(), |probe| probe.delays_s[direction])
     }
     /// Queueing delays of one direction in the second half of the phase.
     pub(crate) fn late(&self, direction: Direction) -> Delays {
         let late = self.probes.iter().filter(|probe| probe.sent_s >= self.middle_s());
-        Delays::new(late.map(|probe| probe.delays_s[direction]).collect())
+        Delays::of(late, |probe| probe.delays_s[direction])
     }
     /// Bits per second of all traffic that left a queue in the second half of the phase.
     pub(crate) fn late_rate(&self, queue: &Queue) -> f64 {

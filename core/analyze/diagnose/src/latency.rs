@@ -3,16 +3,18 @@
 use crate::sample::pair;
 use alloc::vec::Vec;
 use fathom_run::{Observation, Series, Span, Value};
-use fathom_stats::{Sample, Summary, median};
+use fathom_stats::{Held, Summary, median, summary_over_time, times_held};
 use fathom_units::Time;
 
-/// Latency of the probes sent within `span`.
+/// Latency over time of the probes sent within `span`: each stands for half of the interval before
+/// it and half of that after it, because probes are less frequent while the line is slower.
 ///
 /// A probe is lost if a later one was answered. It counts with the mean latency of the answered
 /// probes around it; without it, the times when the queue was full would be missing. The response
 /// to a probe after the last answered one may still arrive, so only a lower bound is known.
 pub(crate) fn answered(source: &Series, span: Span) -> Option<Summary> {
     let (start, end) = (Time::from_nanos(span.start_ns), Time::from_nanos(span.end_ns));
+    let sent_ns: Vec<u64> = source.between(start, end).map(|o| o.at.as_nanos()).collect();
     let mut values = Vec::new();
     let (mut before, mut lost) = (None, 0_usize);
     for observation in source.between(start, end) {
@@ -31,7 +33,9 @@ pub(crate) fn answered(source: &Series, span: Span) -> Option<Summary> {
     } else {
         values.extend(before.into_iter().flat_map(|value| core::iter::repeat_n((value, false), lost)));
     }
-    Sample::new(values).summary()
+    let held = values.into_iter().zip(times_held(&sent_ns));
+    let held: Vec<Held> = held.map(|((value, censored), time)| Held { value, censored, time }).collect();
+    summary_over_time(&held)
 }
 
 /// Shortest latency of a run, in seconds.
@@ -84,20 +88,22 @@ const LONGEST_START: usize = 6;
 /// The start of a phase, if its latency is not that of the rest. `idle_s` is the latency without
 /// load.
 ///
-/// The steady state begins where the standard error of the mean of all that follows is smallest
-/// (the marginal standard error rule of K. P. White, 1997), at the latest in the middle of the
-/// phase. A queue that grows is no start-up: that it grows is what matters.
+/// It ends when the median of a bucket is one that occurs in the second half of the phase, too. A
+/// queue that grows is no start-up: that it grows is what matters. Neither are fewer than three
+/// responses.
 pub(crate) fn start_up(source: &Series, phase: Span, idle_s: f64) -> Option<Span> {
     let medians = medians(source, phase);
-    let added = |at: usize| mean(&medians[at..]) - idle_s;
-    let steady =
-        (0..=medians.len() / 2).min_by(|a, b| error(&medians[*a..]).total_cmp(&error(&medians[*b..])))?;
+    let highest_s = medians[medians.len() / 2..].iter().copied().fold(0.0, f64::max);
+    let steady = medians.iter().take_while(|median| **median > highest_s).count();
     let start_s = mean(&medians[..steady]) - idle_s;
+    let steady_s = mean(&medians[steady..]) - idle_s;
     let is_higher = (1..=LONGEST_START).contains(&steady)
-        && start_s > START_RATIO * added(steady)
-        && start_s - added(steady) > START_S;
+        && start_s > START_RATIO * steady_s
+        && start_s - steady_s > START_S;
     let end_ns = phase.start_ns + steady as u64 * BUCKET_NS;
-    is_higher.then_some(Span { start_ns: phase.start_ns, end_ns })
+    let start = Span { start_ns: phase.start_ns, end_ns };
+    let (from, to) = (Time::from_nanos(start.start_ns), Time::from_nanos(end_ns));
+    (is_higher && longest(source.between(from, to)).is_some()).then_some(start)
 }
 
 /// Median latency in each bucket; one without answers has the median of the one before it.
@@ -115,11 +121,4 @@ fn medians(source: &Series, phase: Span) -> Vec<f64> {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// Square of the standard error of the mean.
-fn error(values: &[f64]) -> f64 {
-    let middle = mean(values);
-    let count = values.len().max(1) as f64;
-    values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>() / (count * count)
 }

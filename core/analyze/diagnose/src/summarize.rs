@@ -32,7 +32,7 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
         goodput_down_bits_per_second: goodput(run, Direction::Down, phase),
         fairness_index: fairness(run, phase),
         latency,
-        intervals_s: source.and_then(|source| intervals(source, phase)),
+        intervals_s: source.zip(latency).and_then(|(source, latency)| intervals(source, phase, &latency)),
         increase_p50_s: with_idle.map(|(l, i)| Bounded { value: l.p50.value - i.p50.value, ..l.p50 }),
         increase_up_s: one_way_rise(Direction::Up),
         increase_down_s: one_way_rise(Direction::Down),
@@ -48,9 +48,16 @@ fn latency(source: Option<&Series>, phase: &Phase) -> Option<Summary> {
     answered(source?, Span::of(phase))
 }
 
-fn intervals(source: &Series, phase: &Phase) -> Option<[(f64, Option<f64>); 2]> {
+/// Probes sent in unequal intervals may show other percentiles than those over time: then the
+/// intervals of those say nothing.
+fn intervals(source: &Series, phase: &Phase, latency: &Summary) -> Option<[(f64, Option<f64>); 2]> {
     let delays: Vec<f64> = source.within(phase).filter_map(|o| o.value.observed()).collect();
-    Some([percentile_interval(&delays, 0.5)?, percentile_interval(&delays, 0.9)?])
+    let around = |of: Bounded, p| {
+        let holds =
+            |(low, high): &(f64, Option<f64>)| (*low..=high.unwrap_or(f64::INFINITY)).contains(&of.value);
+        percentile_interval(&delays, p).filter(holds)
+    };
+    Some([around(latency.p50, 0.5)?, around(latency.p90, 0.9)?])
 }
 
 /// `None` if the outcome of no probe is known.

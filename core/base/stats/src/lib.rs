@@ -5,12 +5,14 @@
 extern crate alloc;
 
 pub mod bins;
+mod held;
 mod histogram;
 mod interval;
 mod order;
 mod sample;
 mod trend;
 
+pub use held::{Held, summary_over_time, times_held};
 pub use histogram::DelayHistogram;
 pub use interval::percentile_interval;
 pub use order::{

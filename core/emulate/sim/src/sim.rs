@@ -9,6 +9,7 @@ use crate::watch::Watch;
 use crate::world::{Notice, World};
 use crate::{Options, Probing};
 use alloc::vec::Vec;
+use fathom_probe::Schedule;
 use fathom_scenario::{Plan, WorkloadPlan, loads};
 use fathom_units::{Direction, Duration, Rng, Time};
 
@@ -61,8 +62,8 @@ pub(crate) struct Sim {
     pub(crate) events: u64,
     pub(crate) is_stopped: bool,
     interval: Duration,
-    /// Interval of the probes of each kind, and of those of hops.
-    pub(crate) probe_every: [Duration; 3],
+    /// Slots of the probes of each kind, and of those of hops.
+    probe_slots: [Schedule; 3],
     /// When probing starts.
     pub(crate) probe_from: Time,
 }
@@ -87,7 +88,7 @@ impl Sim {
             events: 0,
             is_stopped: false,
             interval,
-            probe_every: [interval; 3],
+            probe_slots: [(); 3].map(|()| Schedule::even(0..0, interval, Time::ZERO)),
             probe_from: Time::ZERO,
         };
         sim.begin(expanded.units);
@@ -105,19 +106,30 @@ impl Sim {
     }
     /// The phase of the first probe depends on the seed.
     fn begin_probes(&mut self, probing: Probing, seed: u64) {
-        let agenda = &mut self.world.net.agenda;
         let mut phase = Rng::stream(seed, "probes");
         let mut within = |interval: Duration| Duration::from_nanos(phase.below(interval.as_nanos()));
         match probing {
             Probing::Test => {
                 let first = Time::ZERO + within(self.interval / 2);
-                agenda.push(first, Wake::Probe(0));
-                agenda.push(first + self.interval / 2, Wake::Probe(1));
+                self.start_probing(0, self.interval, first);
+                self.start_probing(1, self.interval, first + self.interval / 2);
             }
-            Probing::Ping { from, every } => {
-                self.probe_every = [every; 3];
-                agenda.push(from + within(every), Wake::Probe(1));
-            }
+            Probing::Ping { from, every } => self.start_probing(1, every, from + within(every)),
+        }
+    }
+    /// Sends a probe of a kind every `interval` from `first`.
+    pub(crate) fn start_probing(&mut self, kind: u32, interval: Duration, first: Time) {
+        self.probe_slots[kind as usize] = Schedule::even(0..1, interval, first);
+        self.world.net.agenda.push(first, Wake::Probe(kind));
+    }
+    /// Changes the interval of the probes of a kind.
+    pub(crate) fn probe_every(&mut self, kind: u32, interval: Duration) {
+        let slots = &mut self.probe_slots[kind as usize];
+        let before = slots.next_slot();
+        slots.set_interval(interval, self.world.net.now);
+        let next = slots.next_slot().filter(|next| Some(*next) != before);
+        if let Some(next) = next {
+            self.world.net.agenda.push(next, Wake::Probe(kind));
         }
     }
 
@@ -197,10 +209,18 @@ impl Sim {
         if now >= self.course.end {
             return;
         }
+        let mut due = Vec::new();
+        self.probe_slots[kind as usize].take_due(now, &mut due);
+        // The slot was moved after this wake-up was set.
+        if due.is_empty() {
+            return;
+        }
         if now >= self.probe_from {
             self.send_probe(kind);
         }
-        self.world.net.agenda.push(now + self.probe_every[kind as usize], Wake::Probe(kind));
+        if let Some(next) = self.probe_slots[kind as usize].next_slot() {
+            self.world.net.agenda.push(next, Wake::Probe(kind));
+        }
     }
     pub(crate) fn send_probe(&mut self, kind: u32) {
         let now = self.world.net.now;

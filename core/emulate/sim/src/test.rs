@@ -1,6 +1,5 @@
 //! A `fathom test` over the line of a scenario, in virtual time: the same sequence of phases, with
 //! the load of the scenario in each direction and its other workloads as cross traffic.
-use crate::agenda::Wake;
 use crate::expand::units;
 use crate::flow::{Ends, Flow};
 use crate::hops::HopProbes;
@@ -17,7 +16,7 @@ use fathom_probe::{
 use fathom_run::{Load, Note, Phase, PhaseEnd, PhaseKind};
 use fathom_scenario::{LoadPlan, Plan, START_WITHIN};
 use fathom_tcp::ControlPluginParams;
-use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
+use fathom_units::{Direction, Duration, PerDirection, Rate, Rng, Time};
 
 /// Interval of the decision whether a phase is over, as in `fathom test`.
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
@@ -118,8 +117,7 @@ impl Test {
         let kinds = [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Hop];
         let [(_, udp), (_, icmp), _, _, _, (_, hops)] = ProbeBudget::groups(&kinds, plan.run.sample_every);
         sim.world.hops = Some(HopProbes::new(plan.line.hops.len()));
-        sim.probe_every[HOPS as usize] = hops.requested();
-        sim.world.net.agenda.push(Time::ZERO, Wake::Probe(HOPS));
+        sim.start_probing(HOPS, hops.requested(), Time::ZERO);
         Test {
             sim,
             train: Train::default(),
@@ -222,10 +220,13 @@ impl Test {
     }
     fn adapt_probes(&mut self) {
         let first = self.train.rates();
-        // Unlike a real test, without waiting for a round trip: with it, fewer claims about medians
-        // of the fixed sample of bench/score are right.
-        let rates = PerDirection::from_fn(|d| self.highest[d].rate(Duration::ZERO).or(first[d]));
-        self.sim.probe_every = self.budgets.map(|budget| budget.interval(rates.up, rates.down));
+        let idle = self.course.idle();
+        // Before the load there is no rate.
+        let known = |rate: &Rate| *rate > Rate::default();
+        let rates = PerDirection::from_fn(|d| self.highest[d].rate(idle).filter(known).or(first[d]));
+        for (kind, budget) in (0..).zip(self.budgets) {
+            self.sim.probe_every(kind, budget.interval(rates.up, rates.down));
+        }
     }
     fn is_load(&self, flow: &Flow) -> bool {
         let workload = self.sim.units[flow.unit as usize].me.workload;

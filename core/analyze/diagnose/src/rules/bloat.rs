@@ -8,12 +8,13 @@ use fathom_run::{
     Alternative, Certainty, Conclusion, Finding, FindingKind, LatencyIncrease, Metric, PhaseKind, SeriesKey,
     Statistic,
 };
+use fathom_stats::{percentile_of_sorted, sorted};
 use fathom_units::Direction;
 
 /// Share of the increase above which only one direction is named.
 const ONE_SIDED: f64 = 0.7;
-/// Largest difference between the maxima of halves of the probes, relative and in seconds: that
-/// with which a delay counts as right (docs/score.md).
+/// Largest difference between the delays that halves of the probes show, relative and in seconds:
+/// that with which a delay counts as right (docs/score.md).
 const RESOLVED: f64 = 0.02;
 const RESOLVED_S: f64 = 0.001;
 /// Smaller increases are not divided between directions.
@@ -33,20 +34,22 @@ fn finding(view: &View<'_>, rise: &Rise<'_>) -> Finding {
 
 fn without_remedies(view: &View<'_>, rise: &Rise<'_>) -> Finding {
     let place = place(rise);
+    let halves = Halves::new(view, rise);
     let increase = LatencyIncrease {
         phase: rise.phase.kind,
         idle_p50_s: rise.idle.p50.value,
         loaded_p50_s: rise.loaded.p50.value,
         loaded_p90_s: rise.loaded.p90.value,
         loaded_max_s: rise.loaded.max.value,
-        is_max_lower_bound: is_max_lower_bound(view, rise),
+        is_max_lower_bound: !halves.agree_on(1.0),
         is_lower_bound: rise.loaded.p90.at_least || still_growing(view, rise),
         up_ratio: place.up_ratio,
     };
     let bloated = is_bloated(rise);
     let conclusion =
         if bloated { Conclusion::Bufferbloat(increase) } else { Conclusion::LowLatency(increase) };
-    let certainty = if place.is_measured { Certainty::Certain } else { Certainty::Likely };
+    let is_resolved = [0.5, 0.9].iter().all(|p| halves.agree_on(*p));
+    let certainty = if place.is_measured && is_resolved { Certainty::Certain } else { Certainty::Likely };
     let finding = Finding::new(conclusion, place.direction, certainty)
         .with_evidence(
             view.run
@@ -69,18 +72,24 @@ fn without_remedies(view: &View<'_>, rise: &Rise<'_>) -> Finding {
     }
 }
 
-/// Whether probes were too far apart for the maximum: every second one alone, after the start-up,
-/// shows another than the rest.
-fn is_max_lower_bound(view: &View<'_>, rise: &Rise<'_>) -> bool {
-    let from_ns = rise.start_up.map_or(rise.phase.start_ns, |start_up| start_up.end_ns);
-    let delays: Vec<f64> = view
-        .latency_in(rise.phase)
-        .filter(|o| o.at.as_nanos() >= from_ns)
-        .filter_map(|o| Some(o.value.observed()? - rise.idle.p50.value))
-        .collect();
-    let longest = |first: usize| delays.iter().skip(first).step_by(2).copied().fold(0.0, f64::max);
-    let (even_s, odd_s) = (longest(0), longest(1));
-    (even_s - odd_s).abs() > (RESOLVED * even_s.max(odd_s)).max(RESOLVED_S)
+/// Delays above the idle latency that every second probe alone shows, and the others, after the
+/// start-up, in seconds. If they differ, probes were too few or too far apart.
+struct Halves([Vec<f64>; 2]);
+
+impl Halves {
+    fn new(view: &View<'_>, rise: &Rise<'_>) -> Self {
+        let from_ns = rise.start_up.map_or(rise.phase.start_ns, |start_up| start_up.end_ns);
+        let steady = view.latency_in(rise.phase).filter(|o| o.at.as_nanos() >= from_ns);
+        let delays: Vec<f64> =
+            steady.filter_map(|o| Some(o.value.observed()? - rise.idle.p50.value)).collect();
+        Halves([0, 1].map(|first| sorted(delays.iter().skip(first).step_by(2).copied())))
+    }
+    /// Whether both halves show the same percentile `p` (0 to 1).
+    fn agree_on(&self, p: f64) -> bool {
+        let [one_s, other_s] =
+            [0, 1].map(|half: usize| percentile_of_sorted(&self.0[half], p).unwrap_or(0.0));
+        (one_s - other_s).abs() <= (RESOLVED * one_s.max(other_s)).max(RESOLVED_S)
+    }
 }
 
 /// The direction in which packets wait in a phase, if it is one.

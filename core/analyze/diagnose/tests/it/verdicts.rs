@@ -384,6 +384,46 @@ fn lossy_and_broken_lines_are_not_bloated() {
     assert!(matches!(broken.reason, Some(Reason::ConnectionBroken { .. })), "{:?}", broken.reason);
 }
 
+/// Probes follow the rate of the line, which is unknown at first: here three of four are missing in
+/// the first half of the upload, while the queue grows.
+#[test]
+fn percentiles_are_over_time_and_not_over_probes() {
+    let line = Line { fill_rate: 0.15, ..BLOATED };
+    let mut run = line.run();
+    let latency = |of: &Run| diagnose(of).phase(PhaseKind::Up).unwrap().latency.unwrap();
+    let all = latency(&run);
+    let up = run.phase(PhaseKind::Up).unwrap().clone();
+    let is_missing = |at: u64| {
+        let is_first_half = (up.start_ns..u64::midpoint(up.start_ns, up.end_ns)).contains(&at);
+        is_first_half && !(at / 20_000_000).is_multiple_of(4)
+    };
+    let series = run.series.iter_mut().find(|s| s.key == SeriesKey::of(Metric::UdpRtt)).unwrap();
+    let kept: Vec<Observation> = series.iter().filter(|o| !is_missing(o.at.as_nanos())).collect();
+    let mut thinned = Series::new(series.key.clone());
+    kept.iter().for_each(|observation| thinned.push(*observation));
+    *series = thinned;
+    let thin = latency(&run);
+    assert!(thin.count < all.count * 3 / 4, "{} of {}", thin.count, all.count);
+    for (wanted, got) in [(all.p50, thin.p50), (all.p90, thin.p90)] {
+        assert!((got.value / wanted.value - 1.0).abs() < 0.02, "{got:?} instead of {wanted:?}");
+    }
+}
+
+/// Numbers that half of the probes would not have shown are likely, not certain.
+#[test]
+fn numbers_of_few_probes_are_not_certain() {
+    let certainty =
+        |of: &Run| finding(&diagnose(of), FindingKind::Bufferbloat, Some(Direction::Up)).certainty;
+    let mut run = BLOATED.run();
+    assert_eq!(certainty(&run), Certainty::Certain);
+    let up = run.phase(PhaseKind::Up).unwrap().clone();
+    let series = run.series.iter_mut().find(|s| s.key == SeriesKey::of(Metric::UdpRtt)).unwrap();
+    for (n, (at, value)) in series.at_ns.iter().zip(&mut series.values).enumerate() {
+        *value += if (up.start_ns..up.end_ns).contains(at) && n % 2 == 0 { 0.05 } else { 0.0 };
+    }
+    assert_eq!(certainty(&run), Certainty::Likely);
+}
+
 /// Packets waited for a ninth of the time, which makes the line slow, but is too short to know the
 /// rate of the link: the load did not fill it.
 #[test]

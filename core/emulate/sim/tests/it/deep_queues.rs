@@ -77,12 +77,14 @@ fn a_rate_that_falls_after_a_burst_is_measured_to_its_end() {
 fn a_managed_queue_is_not_called_slow_for_its_start() {
     for (rate, queue) in [("4.5mbit", "codel"), ("1mbit", "codel"), ("1mbit", "pie"), ("5mbit", "pie")] {
         let side = format!("rate = \"{rate}\", delay = \"5.5ms\", queue = \"{queue}\"");
-        let (_, diagnosis) = measured(&plan(&side, &side, ""), 1);
         // Both directions together exceed the threshold: 4 flows each have at least two segments.
         let is_slow =
             |f: &&Finding| matches!(&f.conclusion, Conclusion::Bufferbloat(i) if i.phase != PhaseKind::Both);
-        let slow = diagnosis.findings.iter().find(is_slow);
-        assert!(slow.is_none(), "{rate} {queue}: {slow:#?}");
+        // One start of 3.5 s is longer than what counts as a start.
+        let slow: Vec<u64> = (1..=12)
+            .filter(|seed| measured(&plan(&side, &side, ""), *seed).1.findings.iter().any(|f| is_slow(&f)))
+            .collect();
+        assert!(slow.len() <= 1, "{rate} {queue}: seeds {slow:?}");
     }
 }
 
@@ -100,6 +102,21 @@ fn probes_do_not_load_a_slow_line() {
     // 2 % of the line, in probes of 106 bytes.
     let most = 0.02 * 100e3 / (8.0 * 106.0) * upload.seconds() * 1.2 + 1.0;
     assert!(probes as f64 <= most, "{probes} probes in {} s", upload.seconds());
+}
+
+/// The first second of a load over a long path delivers little, which is not the rate of the line.
+#[test]
+fn probes_go_on_while_the_rate_is_unknown() {
+    let side = "rate = \"1mbit\", delay = \"190ms\", queue = \"fifo limit 1s\"";
+    for seed in 1..=5 {
+        let (run, _) = measured(&plan(side, side, "[load]\nup_flows = 4\ndown_flows = 4\n"), seed);
+        for phase in run.phases.iter().filter(|phase| phase.kind.is_loaded()) {
+            let probes = run.series(&SeriesKey::of(Metric::UdpRtt)).unwrap().within(phase);
+            let sent: Vec<u64> = probes.map(|probe| probe.at.as_nanos()).collect();
+            let longest = sent.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+            assert!(longest < 500_000_000, "seed {seed}, {:?}: {longest} ns", phase.kind);
+        }
+    }
 }
 
 #[test]

@@ -122,10 +122,11 @@ fn what_a_buffer_counts_is_found() {
             _ => None,
         })
     };
-    for seed in 1..=3 {
-        assert_eq!(limit("100p", seed), Some(BufferLimit::Packets), "seed {seed}");
-        assert_eq!(limit("151400b", seed), Some(BufferLimit::Bytes), "seed {seed}");
-    }
+    let found = |of: &str| (1..=16).filter_map(|seed| limit(of, seed)).collect::<Vec<_>>();
+    // A buffer that two flows hardly ever fill is a lower bound, which counts nothing.
+    let packets = found("100p");
+    assert!(packets.len() >= 12 && packets.iter().all(|kind| *kind == BufferLimit::Packets), "{packets:?}");
+    assert_eq!(found("151400b"), vec![BufferLimit::Bytes; 16]);
 }
 
 /// Nothing waits, much is lost, and the rate does not vary.
