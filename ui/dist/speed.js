@@ -483,6 +483,18 @@ var t = (e) => {
 		"Sur le routeur, activez SQM (fq_codel ou CAKE) et limitez le téléchargement à {}.",
 		"En el router, active SQM (fq_codel o CAKE) y limite la descarga a {}."
 	],
+	"slow-up": [
+		"Uploads to this server take about {} to settle at that rate.",
+		"Uploads zu diesem Server brauchen etwa {}, bis sie diese Rate erreichen.",
+		"Les envois vers ce serveur mettent environ {} à se stabiliser à ce débit.",
+		"Las subidas a este servidor tardan unos {} en estabilizarse a esa velocidad."
+	],
+	"slow-down": [
+		"Downloads from this server take about {} to settle at that rate.",
+		"Downloads von diesem Server brauchen etwa {}, bis sie diese Rate erreichen.",
+		"Les téléchargements depuis ce serveur mettent environ {} à se stabiliser à ce débit.",
+		"Las descargas de este servidor tardan unos {} en estabilizarse a esa velocidad."
+	],
 	shape: [
 		"On the router, turn on SQM (fq_codel or CAKE).",
 		"Schalten Sie im Router SQM (fq_codel oder CAKE) ein.",
@@ -1031,7 +1043,11 @@ var v = 30, y = 22, ie = 30, ae = .02, oe = 1e6, se = {
 }, Re = (e, t, n) => `${d(e, t)} – ${d(e, n)}`, ze = (e, t) => {
 	let n = t.advice.flatMap((t) => {
 		let { action: n, direction: r, min_bits_per_second: i, max_bits_per_second: a } = t;
-		return n === "shape" && r && i && a ? [_(e, `shape-${r}`, Re(e, i, a))] : n === "shape" ? [_(e, "shape")] : n === "do_not_shape" ? [_(e, "no-shape")] : n === "load_longer" ? [_(e, "longer")] : n === "use_quiet_machine" ? [_(e, "late-remedy")] : [];
+		if (n === "shape" && r && i && a) {
+			let n = _(e, `shape-${r}`, Re(e, i, a)), { adapted_after_s: o } = t;
+			return [o === void 0 ? n : `${n} ${_(e, `slow-${r}`, c(e, o))}`];
+		}
+		return n === "shape" ? [_(e, "shape")] : n === "do_not_shape" ? [_(e, "no-shape")] : n === "load_longer" ? [_(e, "longer")] : n === "use_quiet_machine" ? [_(e, "late-remedy")] : [];
 	}), r = D(t);
 	return r === "no_result" && n.length === 0 && n.push(_(e, `${Ne(t)}-remedy`)), (r === "bad" || r === "at_least_bad") && n.push(_(e, "cable")), [...new Set(n.length > 0 ? n : [_(e, "nothing")])];
 }, Be = (e, { summary: t }) => {

@@ -139,6 +139,13 @@ describe("a result", () => {
     expect(advice("en", bloated)[0]).toBe("On the router, turn on SQM (fq_codel or CAKE) and limit the upload to 4.20 Mbit/s – 4.70 Mbit/s.");
     expect(advice("en", bloated)).toHaveLength(2);
   });
+  it("says how long flows take to settle behind the shaper", () => {
+    for (const direction of ["up", "down"] as const) {
+      const slow: Result = { ...bloated, advice: [{ ...bloated.advice[0], action: "shape", direction, adapted_after_s: 156.2 }] };
+      const texts = ALL.map((language) => advice(language, slow)[0]);
+      expect(texts.filter((text) => !text?.includes("156 s"))).toEqual([]);
+    }
+  });
   it("is complete in each language", () => {
     for (const language of ALL) {
       const texts = [headline(language, bloated), ...uses(language, bloated).flat(), ...advice(language, bloated)];

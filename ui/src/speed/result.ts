@@ -18,6 +18,7 @@ interface Remedy {
   direction?: "up" | "down";
   min_bits_per_second?: number;
   max_bits_per_second?: number;
+  adapted_after_s?: number;
 }
 
 export interface Result {
@@ -118,7 +119,11 @@ const range = (language: Language, low: number, high: number): string => `${rate
 export const advice = (language: Language, result: Result): string[] => {
   const lines = result.advice.flatMap((remedy): string[] => {
     const { action, direction, min_bits_per_second: low, max_bits_per_second: high } = remedy;
-    if (action === "shape" && direction && low && high) return [word(language, `shape-${direction}`, range(language, low, high))];
+    if (action === "shape" && direction && low && high) {
+      const limit = word(language, `shape-${direction}`, range(language, low, high));
+      const { adapted_after_s: after } = remedy;
+      return [after === undefined ? limit : `${limit} ${word(language, `slow-${direction}`, duration(language, after))}`];
+    }
     if (action === "shape") return [word(language, "shape")];
     if (action === "do_not_shape") return [word(language, "no-shape")];
     if (action === "load_longer") return [word(language, "longer")];
