@@ -2,7 +2,7 @@
 use super::{Case, Claim, ClaimKind, Made, Tolerance, quantity};
 use crate::truth::PhaseTruth;
 use fathom_diagnose::Health;
-use fathom_run::{Conclusion, Finding, LatencyIncrease};
+use fathom_run::{Certainty, Conclusion, Finding, LatencyIncrease};
 use fathom_units::Direction;
 
 /// 2 % or 5 ms on a radio link, which takes milliseconds to get access to the medium without any
@@ -77,7 +77,12 @@ fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Latency
         let made = claimed.zip(found).map(|((loaded_s, is_bound), (finding, increase))| {
             let added_s = loaded_s - increase.idle_p50_s;
             let [least_s, most_s] = [least_s, truth_s].map(|delay_s| delay_s - case.truth.idle_p50_s);
-            quantity((added_s, is_bound), added_s.clamp(least_s, most_s), tolerance, finding.certainty, "s")
+            let certainty = if increase.is_approximate {
+                Certainty::Likely.min(finding.certainty)
+            } else {
+                finding.certainty
+            };
+            quantity((added_s, is_bound), added_s.clamp(least_s, most_s), tolerance, certainty, "s")
         });
         Claim::new(kind, true, made).about(phase.kind.name())
     };

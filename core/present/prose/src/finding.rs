@@ -74,17 +74,23 @@ fn raised(increase: &LatencyIncrease, found: Option<Direction>) -> String {
         "{} raises latency from {} to {}{} (median), {} (p90).{}",
         doing(increase.phase),
         milliseconds(increase.idle_p50_s),
-        if increase.is_lower_bound { "at least " } else { "" },
+        if increase.is_lower_bound { "at least " } else { about(increase) },
         milliseconds(increase.loaded_p50_s),
         milliseconds(increase.loaded_p90_s),
         increase.up_ratio.map(|up| place(increase.phase, found, up)).unwrap_or_default(),
     )
 }
 
+/// "about", if the figures under load are approximate.
+pub(crate) const fn about(increase: &LatencyIncrease) -> &'static str {
+    if increase.is_approximate { "about " } else { "" }
+}
+
 fn low(increase: &LatencyIncrease) -> String {
     format!(
-        "Latency {} is {} (median), {} (p90); idle it is {} (median).",
+        "Latency {} is {}{} (median), {} (p90); idle it is {} (median).",
         while_doing(increase.phase),
+        about(increase),
         milliseconds(increase.loaded_p50_s),
         milliseconds(increase.loaded_p90_s),
         milliseconds(increase.idle_p50_s),

@@ -1,5 +1,6 @@
 //! The findings as an engineer reads them: ranked, and those about one queue in one entry.
 use crate::alternative::excluded_name;
+use crate::finding::about;
 use crate::phase::while_doing;
 use alloc::format;
 use alloc::string::String;
@@ -83,7 +84,7 @@ fn low_latencies(findings: &[Finding]) -> String {
         .collect();
     let phase = |increase: &&LatencyIncrease| {
         let (median, p90) = (milliseconds(increase.loaded_p50_s), milliseconds(increase.loaded_p90_s));
-        format!("{median} (median), {p90} (p90) {}", while_doing(increase.phase))
+        format!("{}{median} (median), {p90} (p90) {}", about(increase), while_doing(increase.phase))
     };
     let idle = increases.first().map_or(0.0, |increase| increase.idle_p50_s);
     let all: Vec<String> = increases.iter().map(phase).collect();

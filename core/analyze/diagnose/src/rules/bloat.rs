@@ -42,14 +42,14 @@ fn without_remedies(view: &View<'_>, rise: &Rise<'_>) -> Finding {
         loaded_p90_s: rise.loaded.p90.value,
         loaded_max_s: rise.loaded.max.value,
         is_max_lower_bound: !halves.agree_on(1.0),
+        is_approximate: ![0.5, 0.9].iter().all(|p| halves.agree_on(*p)),
         is_lower_bound: rise.loaded.p90.at_least || still_growing(view, rise),
         up_ratio: place.up_ratio,
     };
     let bloated = is_bloated(rise);
     let conclusion =
         if bloated { Conclusion::Bufferbloat(increase) } else { Conclusion::LowLatency(increase) };
-    let is_resolved = [0.5, 0.9].iter().all(|p| halves.agree_on(*p));
-    let certainty = if place.is_measured && is_resolved { Certainty::Certain } else { Certainty::Likely };
+    let certainty = if place.is_measured { Certainty::Certain } else { Certainty::Likely };
     let finding = Finding::new(conclusion, place.direction, certainty)
         .with_evidence(
             view.run

@@ -51,6 +51,10 @@ data! {
         /// The maximum is a lower bound: probes were so far apart that half of them show another.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         is_max_lower_bound: bool,
+        /// The median and the 90th percentile under load are approximate: those of half of the
+        /// probes and of the others differ by more than 2 % and 1 ms.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        is_approximate: bool,
         /// The figures under load are lower bounds: latency was still growing, or the last probes
         /// were not answered.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]

@@ -22,6 +22,7 @@ pub(crate) fn increase(phase: PhaseKind, up_ratio: Option<f64>) -> LatencyIncrea
         loaded_p90_s,
         loaded_max_s,
         is_max_lower_bound: false,
+        is_approximate: false,
         is_lower_bound: false,
         up_ratio,
     }
@@ -59,6 +60,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
             (None, Conclusion::Bufferbloat(increase(PhaseKind::Both, Some(0.55)))),
             (None, Conclusion::Bufferbloat(increase(up, None))),
             (None, Conclusion::Bufferbloat(LatencyIncrease { is_lower_bound: true, ..increase(up, None) })),
+            (None, Conclusion::Bufferbloat(LatencyIncrease { is_approximate: true, ..increase(up, None) })),
         ],
         FindingKind::LowLatency => every::phases()
             .into_iter()
