@@ -49,19 +49,24 @@ fn management(rule: ManagementRule, of_capture: bool) -> Management {
 
 type Found = (Option<Direction>, Conclusion);
 
+fn increases() -> Vec<Found> {
+    let of = |direction, increase| (direction, Conclusion::Bufferbloat(increase));
+    let (up, unknown) = (PhaseKind::Up, increase(PhaseKind::Up, None));
+    vec![
+        of(Some(Direction::Up), increase(up, Some(0.95))),
+        of(Some(Direction::Up), increase(PhaseKind::Down, Some(1.0))),
+        of(None, increase(PhaseKind::Both, Some(0.55))),
+        of(None, LatencyIncrease { is_lower_bound: true, ..unknown.clone() }),
+        of(None, LatencyIncrease { is_approximate: true, ..unknown.clone() }),
+        of(None, unknown),
+    ]
+}
+
 /// Examples of each kind. The queue points of an audit are made elsewhere.
 pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
-    use Direction::Up;
     let up = PhaseKind::Up;
     match kind {
-        FindingKind::Bufferbloat => vec![
-            (Some(Up), Conclusion::Bufferbloat(increase(up, Some(0.95)))),
-            (Some(Up), Conclusion::Bufferbloat(increase(PhaseKind::Down, Some(1.0)))),
-            (None, Conclusion::Bufferbloat(increase(PhaseKind::Both, Some(0.55)))),
-            (None, Conclusion::Bufferbloat(increase(up, None))),
-            (None, Conclusion::Bufferbloat(LatencyIncrease { is_lower_bound: true, ..increase(up, None) })),
-            (None, Conclusion::Bufferbloat(LatencyIncrease { is_approximate: true, ..increase(up, None) })),
-        ],
+        FindingKind::Bufferbloat => increases(),
         FindingKind::LowLatency => every::phases()
             .into_iter()
             .filter(|phase| phase.is_loaded())
