@@ -32,7 +32,7 @@ pub(crate) fn is_near_threshold(delays_s: [f64; 2]) -> bool {
     is_bloated(1.0 + BORDERLINE) != is_bloated(1.0 - BORDERLINE)
 }
 
-/// Queueing delays of a phase in seconds, ascending, and for how long each was that of the line.
+/// Queueing delays of a phase in seconds, ascending, each with the time in ns that it held.
 pub(crate) struct Delays(Vec<(f64, u64)>);
 
 impl Delays {

@@ -88,9 +88,9 @@ const LONGEST_START: usize = 6;
 /// The start of a phase, if its latency is not that of the rest. `idle_s` is the latency without
 /// load.
 ///
-/// It ends when the median of a bucket is one that occurs in the second half of the phase, too. A
-/// queue that grows is no start-up: that it grows is what matters. Neither are fewer than three
-/// responses.
+/// It ends when the median of a bucket is no longer above all medians in the second half of the
+/// phase. A queue that grows is no start-up: that it grows is what matters. A start-up needs three
+/// responses, because a single value may be an outlier of the host.
 pub(crate) fn start_up(source: &Series, phase: Span, idle_s: f64) -> Option<Span> {
     let medians = medians(source, phase);
     let highest_s = medians[medians.len() / 2..].iter().copied().fold(0.0, f64::max);

@@ -48,8 +48,8 @@ fn latency(source: Option<&Series>, phase: &Phase) -> Option<Summary> {
     answered(source?, Span::of(phase))
 }
 
-/// Probes sent in unequal intervals may show other percentiles than those over time: then the
-/// intervals of those say nothing.
+/// Confidence intervals of p50 and p90. They are of the probes, not over time: if the percentile
+/// over time lies outside, because probes were sent at unequal intervals, there is none.
 fn intervals(source: &Series, phase: &Phase, latency: &Summary) -> Option<[(f64, Option<f64>); 2]> {
     let delays: Vec<f64> = source.within(phase).filter_map(|o| o.value.observed()).collect();
     let around = |of: Bounded, p| {

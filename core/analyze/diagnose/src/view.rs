@@ -71,10 +71,18 @@ impl Rise<'_> {
     pub(crate) fn height(&self) -> f64 {
         self.loaded.p95.value - self.idle.p50.value
     }
+    /// The phase after the start-up.
+    pub(crate) fn steady(&self) -> Span {
+        after(self.start_up, Span::of(self.phase))
+    }
     /// Whether most probes were answered. Otherwise the connection broke, and latency is unknown.
     fn is_known(&self) -> bool {
         self.summary.loss_ratio.is_some_and(|loss| loss < MOSTLY_LOST)
     }
+}
+
+fn after(start_up: Option<Span>, phase: Span) -> Span {
+    Span { start_ns: start_up.map_or(phase.start_ns, |start| start.end_ns), ..phase }
 }
 
 impl<'a> View<'a> {
@@ -119,8 +127,7 @@ impl<'a> View<'a> {
     fn rise(&'a self, phase: &'a Phase, summary: &'a PhaseSummary, idle: Summary) -> Option<Rise<'a>> {
         let whole = Span::of(phase);
         let start_up = start_up(self.source?, whole, idle.p50.value).filter(|_| self.has_times());
-        let steady = Span { start_ns: start_up.map_or(whole.start_ns, |start| start.end_ns), ..whole };
-        let loaded = answered(self.source?, steady)?;
+        let loaded = answered(self.source?, after(start_up, whole))?;
         let has_other_traffic = self.other_traffic.is_some();
         Some(Rise { phase, summary, start_up, idle, loaded, has_other_traffic })
     }

@@ -211,7 +211,7 @@ impl Sim {
         }
         let mut due = Vec::new();
         self.probe_slots[kind as usize].take_due(now, &mut due);
-        // The slot was moved after this wake-up was set.
+        // This wake-up was for a slot that has moved since.
         if due.is_empty() {
             return;
         }

@@ -72,13 +72,13 @@ fn without_remedies(view: &View<'_>, rise: &Rise<'_>) -> Finding {
     }
 }
 
-/// Delays above the idle latency that every second probe alone shows, and the others, after the
-/// start-up, in seconds. If they differ, probes were too few or too far apart.
+/// Delays above the idle latency after the start-up, in seconds, ascending: those of every second
+/// probe, and those of the others. If they differ, probes were too few or too far apart.
 struct Halves([Vec<f64>; 2]);
 
 impl Halves {
     fn new(view: &View<'_>, rise: &Rise<'_>) -> Self {
-        let from_ns = rise.start_up.map_or(rise.phase.start_ns, |start_up| start_up.end_ns);
+        let from_ns = rise.steady().start_ns;
         let steady = view.latency_in(rise.phase).filter(|o| o.at.as_nanos() >= from_ns);
         let delays: Vec<f64> =
             steady.filter_map(|o| Some(o.value.observed()? - rise.idle.p50.value)).collect();

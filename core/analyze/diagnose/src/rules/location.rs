@@ -18,7 +18,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use fathom_run::{
     Certainty, Conclusion, Evidence, Finding, Hop, LocationProblem, Metric, Path, PhaseKind, QueueLocation,
-    Series, SeriesKey, Span, Statistic, UnknownLocation,
+    Series, SeriesKey, Statistic, UnknownLocation,
 };
 use fathom_stats::{Sample, median};
 use fathom_units::{Direction, Time};
@@ -415,8 +415,7 @@ fn shares(view: &View<'_>, rise: &Rise<'_>, added: &Added, key: &SeriesKey) -> O
         None => base(view, key, added),
         Some(changed_ns) => base_since(view, series, added, changed_ns),
     }?;
-    let steady =
-        Span { start_ns: rise.start_up.map_or(rise.phase.start_ns, |s| s.end_ns), ..Span::of(rise.phase) };
+    let steady = rise.steady();
     let (start, end) = (Time::from_nanos(steady.start_ns), Time::from_nanos(steady.end_ns));
     let observed = series.between(start, end).filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
     let mut of_moments: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
